@@ -1,0 +1,2 @@
+//! The program `kith`: glue.
+fn main() {}

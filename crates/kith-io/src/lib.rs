@@ -1,0 +1,1 @@
+//! Datasets, model files and draws on disk.

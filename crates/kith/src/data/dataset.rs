@@ -1,0 +1,232 @@
+//! Faces in frames: who is on which photo, in which context, under which given name.
+
+use super::{DataError, Embeddings};
+use crate::ids::{ContextId, FaceId, FrameId, LabelId};
+
+/// Everything that was observed: embeddings `x_n`, frames `f_n`, given contexts and given names `y_n`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dataset {
+    embeddings: Embeddings,
+    frame_of: Vec<FrameId>,
+    faces_in: Vec<Vec<FaceId>>,
+    given_context: Vec<Option<ContextId>>,
+    contexts: Vec<String>,
+    given_name: Vec<Option<LabelId>>,
+    names: Vec<String>,
+}
+
+/// One face of a frame that arrives.
+#[derive(Clone, Copy, Debug)]
+pub struct NewFace<'a> {
+    /// Its embedding.
+    pub embedding: &'a [f32],
+    /// The name that somebody gave it, if anybody did.
+    pub name: Option<&'a str>,
+}
+
+impl Dataset {
+    /// No faces yet, of embeddings with `dimension` numbers.
+    pub fn empty(dimension: usize) -> Result<Self, DataError> {
+        Ok(Self {
+            embeddings: Embeddings::empty(dimension)?,
+            frame_of: Vec::new(),
+            faces_in: Vec::new(),
+            given_context: Vec::new(),
+            contexts: Vec::new(),
+            given_name: Vec::new(),
+            names: Vec::new(),
+        })
+    }
+
+    /// Puts columns together: `frames` has one entry per face and numbers frames from 0 without gaps,
+    /// `contexts` has one entry per frame, `names` one per face.
+    pub fn new(
+        embeddings: Embeddings,
+        frames: Vec<FrameId>,
+        contexts: &[Option<String>],
+        names: &[Option<String>],
+    ) -> Result<Self, DataError> {
+        let (n_faces, n_frames) = (embeddings.len(), contexts.len());
+        for (what, found) in [("frames", frames.len()), ("names", names.len())] {
+            if found != n_faces {
+                return Err(DataError::Length { what, found, wanted: n_faces });
+            }
+        }
+        let highest = frames.iter().map(|frame| frame.index() + 1).max().unwrap_or(0);
+        if highest > n_frames {
+            return Err(DataError::Length { what: "contexts", found: n_frames, wanted: highest });
+        }
+        let mut faces_in = vec![Vec::new(); n_frames];
+        for (face, frame) in frames.iter().enumerate() {
+            faces_in[frame.index()].push(FaceId::new(face));
+        }
+        if let Some(frame) = faces_in.iter().position(Vec::is_empty) {
+            return Err(DataError::EmptyFrame { frame });
+        }
+        let mut known = Interned::default();
+        let given_context =
+            contexts.iter().map(|context| context.as_deref().map(|c| ContextId(known.id_of(c)))).collect();
+        let contexts = known.names;
+        let mut known = Interned::default();
+        let given_name = names.iter().map(|name| name.as_deref().map(|n| LabelId(known.id_of(n)))).collect();
+        let names = known.names;
+        Ok(Self { embeddings, frame_of: frames, faces_in, given_context, contexts, given_name, names })
+    }
+
+    /// Adds one frame with all its faces; nothing is added when a face is refused.
+    pub fn push_frame(&mut self, context: Option<&str>, faces: &[NewFace<'_>]) -> Result<FrameId, DataError> {
+        let frame = FrameId::new(self.n_frames());
+        if faces.is_empty() {
+            return Err(DataError::EmptyFrame { frame: frame.index() });
+        }
+        let mut checked = Embeddings::empty(self.dimension())?;
+        faces.iter().try_for_each(|face| checked.push(face.embedding))?;
+        for face in faces {
+            self.embeddings.push(face.embedding)?;
+            self.frame_of.push(frame);
+            let label = face.name.map(|name| LabelId(intern(&mut self.names, name)));
+            self.given_name.push(label);
+        }
+        let first = self.n_faces() - faces.len();
+        self.faces_in.push((first..self.n_faces()).map(FaceId::new).collect());
+        let context = context.map(|context| ContextId(intern(&mut self.contexts, context)));
+        self.given_context.push(context);
+        Ok(frame)
+    }
+
+    /// Gives a face a name, or takes it away. Returns the name's id.
+    pub fn set_name(&mut self, face: FaceId, name: Option<&str>) -> Option<LabelId> {
+        let label = name.map(|name| LabelId(intern(&mut self.names, name)));
+        self.given_name[face.index()] = label;
+        label
+    }
+
+    /// N, the number of faces.
+    pub fn n_faces(&self) -> usize {
+        self.frame_of.len()
+    }
+
+    /// M, the number of frames.
+    pub fn n_frames(&self) -> usize {
+        self.faces_in.len()
+    }
+
+    /// D, the number of values in an embedding.
+    pub fn dimension(&self) -> usize {
+        self.embeddings.dimension()
+    }
+
+    /// Every face.
+    pub fn faces(&self) -> impl DoubleEndedIterator<Item = FaceId> + ExactSizeIterator + use<> {
+        (0..self.n_faces() as u32).map(FaceId)
+    }
+
+    /// Every frame.
+    pub fn frames(&self) -> impl DoubleEndedIterator<Item = FrameId> + ExactSizeIterator + use<> {
+        (0..self.n_frames() as u32).map(FrameId)
+    }
+
+    /// `x_n`.
+    pub fn embedding(&self, face: FaceId) -> &[f32] {
+        self.embeddings.row(face.index())
+    }
+
+    /// The flat block of all `x_n`.
+    pub fn embeddings(&self) -> &Embeddings {
+        &self.embeddings
+    }
+
+    /// `f_n`.
+    pub fn frame_of(&self, face: FaceId) -> FrameId {
+        self.frame_of[face.index()]
+    }
+
+    /// `F_m`, in the order of the rows.
+    pub fn faces_in(&self, frame: FrameId) -> &[FaceId] {
+        &self.faces_in[frame.index()]
+    }
+
+    /// The context that was given for a frame.
+    pub fn given_context(&self, frame: FrameId) -> Option<ContextId> {
+        self.given_context[frame.index()]
+    }
+
+    /// The contexts that were given, by first appearance.
+    pub fn contexts(&self) -> &[String] {
+        &self.contexts
+    }
+
+    /// `y_n`, if the face was named.
+    pub fn given_name(&self, face: FaceId) -> Option<LabelId> {
+        self.given_name[face.index()]
+    }
+
+    /// The known names (the paper's set Y), by first appearance.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+}
+
+/// Strings numbered by first appearance.
+#[derive(Default)]
+struct Interned {
+    names: Vec<String>,
+    ids: std::collections::HashMap<String, u32>,
+}
+
+impl Interned {
+    fn id_of(&mut self, name: &str) -> u32 {
+        if let Some(&id) = self.ids.get(name) {
+            return id;
+        }
+        let id = self.names.len() as u32;
+        self.names.push(name.to_owned());
+        self.ids.insert(name.to_owned(), id);
+        id
+    }
+}
+
+fn intern(names: &mut Vec<String>, name: &str) -> u32 {
+    match names.iter().position(|known| known == name) {
+        Some(at) => at as u32,
+        None => {
+            names.push(name.to_owned());
+            (names.len() - 1) as u32
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_frame_that_is_refused_adds_nothing() {
+        let mut data = Dataset::empty(2).unwrap();
+        data.push_frame(Some("home"), &[NewFace { embedding: &[0.0, 1.0], name: Some("Ann") }]).unwrap();
+        let before = data.clone();
+        let bad = [
+            NewFace { embedding: &[0.0, 1.0], name: Some("Bob") },
+            NewFace { embedding: &[0.0, f32::NAN], name: None },
+        ];
+        let error = data.push_frame(Some("work"), &bad).unwrap_err();
+        assert!(matches!(error, DataError::NotFinite { row: 1, column: 1, .. }), "{error}");
+        assert_eq!(data, before);
+    }
+
+    #[test]
+    fn columns_and_frames_build_the_same_dataset() {
+        let embeddings = Embeddings::new(vec![0.0, 1.0, 2.0, 3.0, 4.0, 5.0], 2).unwrap();
+        let frames = vec![FrameId(0), FrameId(0), FrameId(1)];
+        let contexts = [Some("home".to_owned()), None];
+        let names = [None, Some("Ann".to_owned()), Some("Ann".to_owned())];
+        let columns = Dataset::new(embeddings, frames, &contexts, &names).unwrap();
+        let mut pushed = Dataset::empty(2).unwrap();
+        let ann = Some("Ann");
+        let first =
+            [NewFace { embedding: &[0.0, 1.0], name: None }, NewFace { embedding: &[2.0, 3.0], name: ann }];
+        pushed.push_frame(Some("home"), &first).unwrap();
+        pushed.push_frame(None, &[NewFace { embedding: &[4.0, 5.0], name: ann }]).unwrap();
+        assert_eq!(columns, pushed);
+    }
+}

@@ -1,0 +1,3 @@
+//! kith: who is who from faces.
+pub mod data;
+pub mod ids;
