@@ -1,0 +1,162 @@
+//! The empirical prior of the isotropic face model: from people who are known, or from the data alone.
+
+use super::Isotropic;
+use crate::data::Embeddings;
+
+/// How many faces look for their nearest neighbour, and among how many, in [`Isotropic::from_unlabelled`].
+const QUERIES: usize = 512;
+const GALLERY: usize = 20_000;
+
+impl Isotropic {
+    /// From people who are known (MODEL.md §4): m_0 is the mean of person means; the mean and the spread over
+    /// people of the within-person variance give a_0 and b_0; kappa_0 is within over between.
+    ///
+    /// `people` lists each person's rows. `None` when fewer than two people have at least two faces.
+    pub fn from_people(embeddings: &Embeddings, people: &[Vec<usize>]) -> Option<Self> {
+        let dimension = embeddings.dimension() as f64;
+        let people: Vec<&Vec<usize>> = people.iter().filter(|rows| !rows.is_empty()).collect();
+        let means: Vec<Vec<f64>> = people.iter().map(|rows| mean_of(embeddings, rows)).collect();
+        let mean = mean_of_means(&means);
+
+        // Per person: the variance per dimension and its degrees of freedom.
+        let spreads: Vec<(f64, f64)> = people
+            .iter()
+            .zip(&means)
+            .filter(|(rows, _)| rows.len() >= 2)
+            .map(|(rows, mean)| {
+                let scatter: f64 = rows.iter().map(|&row| distance(embeddings.row(row), mean)).sum();
+                let freedom = (rows.len() - 1) as f64 * dimension;
+                (scatter / freedom, freedom)
+            })
+            .collect();
+        if spreads.len() < 2 {
+            return None;
+        }
+        let n = spreads.len() as f64;
+        let within = spreads.iter().map(|(variance, _)| variance).sum::<f64>() / n;
+        // What the variances differ by beyond the noise of estimating each from a few faces.
+        let noise = spreads.iter().map(|(_, freedom)| 2.0 * within * within / freedom).sum::<f64>() / n;
+        let total = spreads.iter().map(|(v, _)| (v - within).powi(2)).sum::<f64>() / (n - 1.0);
+        let spread = (total - noise).max(1e-3 * within * within);
+
+        let of_means = means.iter().map(|m| square_distance(m, &mean)).sum::<f64>();
+        let of_means = of_means / ((means.len() - 1) as f64 * dimension);
+        let shrink = people.iter().map(|rows| 1.0 / rows.len() as f64).sum::<f64>() / people.len() as f64;
+        let between = (of_means - within * shrink).max(1e-3 * within);
+        let shape = 2.0 + within * within / spread;
+        within.is_normal().then(|| Self {
+            mean,
+            kappa: within / between,
+            shape,
+            rate: within * (shape - 1.0),
+        })
+    }
+
+    /// From the data alone. The rule: m_0 is the mean of all faces; the within-person variance is half the
+    /// median squared distance to the nearest neighbour, per dimension, taking the nearest neighbour for
+    /// another photo of the same person; between-person variance is the rest of the total; people's variances
+    /// differ by a quarter of their mean.
+    pub fn from_unlabelled(embeddings: &Embeddings) -> Self {
+        let (n, dimension) = (embeddings.len(), embeddings.dimension() as f64);
+        let all: Vec<usize> = (0..n).collect();
+        let mean = mean_of(embeddings, &all);
+        let total = embeddings.rows().map(|row| distance(row, &mean)).sum::<f64>() / (n as f64 * dimension);
+        let total = if total.is_normal() { total } else { 1.0 };
+
+        let gallery = evenly(n, GALLERY);
+        let mut nearest: Vec<f64> = evenly(n, QUERIES)
+            .into_iter()
+            .map(|query| {
+                let x = embeddings.row(query);
+                let others = gallery.iter().filter(|&&other| other != query);
+                others.map(|&other| between_rows(x, embeddings.row(other))).fold(f64::INFINITY, f64::min)
+            })
+            .filter(|d| d.is_finite())
+            .collect();
+        nearest.sort_by(f64::total_cmp);
+        let median = nearest.get(nearest.len() / 2).map_or(total, |d| d / (2.0 * dimension));
+        let within = median.clamp(1e-3 * total, 0.9 * total);
+        let shape = 2.0 + 16.0;
+        Self { mean, kappa: within / (total - within), shape, rate: within * (shape - 1.0) }
+    }
+}
+
+/// At most `most` numbers below `n`, evenly spaced.
+fn evenly(n: usize, most: usize) -> Vec<usize> {
+    let count = n.min(most);
+    (0..count).map(|k| k * n / count).collect()
+}
+
+fn mean_of(embeddings: &Embeddings, rows: &[usize]) -> Vec<f64> {
+    let mut mean = vec![0.0; embeddings.dimension()];
+    for &row in rows {
+        mean.iter_mut().zip(embeddings.row(row)).for_each(|(mean, &x)| *mean += f64::from(x));
+    }
+    mean.iter_mut().for_each(|m| *m /= rows.len() as f64);
+    mean
+}
+
+fn mean_of_means(means: &[Vec<f64>]) -> Vec<f64> {
+    let mut mean = vec![0.0; means.first().map_or(0, Vec::len)];
+    for one in means {
+        mean.iter_mut().zip(one).for_each(|(mean, x)| *mean += x / means.len() as f64);
+    }
+    mean
+}
+
+fn distance(x: &[f32], mean: &[f64]) -> f64 {
+    x.iter().zip(mean).map(|(&x, m)| (f64::from(x) - m).powi(2)).sum()
+}
+
+fn square_distance(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum()
+}
+
+fn between_rows(a: &[f32], b: &[f32]) -> f64 {
+    f64::from(a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f32>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::driver;
+
+    /// 300 people drawn from a known prior, 10 faces each.
+    #[test]
+    fn the_prior_that_made_the_people_is_found_again() {
+        let mut rng = driver(3);
+        let (dimension, kappa, shape, rate) = (8, 0.25, 6.0, 10.0);
+        let (mut values, mut people) = (Vec::new(), Vec::new());
+        for person in 0..300 {
+            let variance = 1.0 / rng.gamma(shape, rate);
+            let mean: Vec<f64> =
+                (0..dimension).map(|d| d as f64 + (variance / kappa).sqrt() * rng.normal()).collect();
+            for _ in 0..10 {
+                values.extend(mean.iter().map(|m| (m + variance.sqrt() * rng.normal()) as f32));
+            }
+            people.push((person * 10..person * 10 + 10).collect());
+        }
+        let embeddings = Embeddings::new(values, dimension).unwrap();
+        let found = Isotropic::from_people(&embeddings, &people).unwrap();
+        // Standard errors of these estimates are 3 to 10 % (the shape's is the largest).
+        assert!((found.kappa / kappa).ln().abs() < 0.15, "{found:?}");
+        assert!((found.shape / shape).ln().abs() < 0.5, "{found:?}");
+        assert!((found.rate / (found.shape - 1.0) / 2.0).ln().abs() < 0.15, "{found:?}");
+        assert!(found.mean.iter().enumerate().all(|(d, m)| (m - d as f64).abs() < 0.8), "{found:?}");
+
+        // The nearest of nine photos of a person is nearer than a typical one: the guess is low, but of the
+        // right order.
+        let guessed = Isotropic::from_unlabelled(&embeddings);
+        assert!((guessed.rate / (guessed.shape - 1.0) / 2.0).ln().abs() < 1.6, "{guessed:?}");
+    }
+
+    #[test]
+    fn one_face_or_equal_faces_still_give_a_usable_prior() {
+        for rows in [1, 3] {
+            let embeddings = Embeddings::new([1.0, 2.0].repeat(rows), 2).unwrap();
+            Isotropic::from_unlabelled(&embeddings).check(2).unwrap();
+            let one_person = [(0..rows).collect()];
+            assert_eq!(Isotropic::from_people(&embeddings, &one_person), None);
+        }
+    }
+}

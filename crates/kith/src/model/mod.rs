@@ -1,0 +1,85 @@
+//! WHAT IS ASSUMED: the model in four parts (contexts, identities, faces, names), checked when built.
+
+mod context;
+pub mod face;
+mod identity;
+mod name;
+mod strength;
+
+pub use context::{ContextMode, ContextModel};
+pub use face::{FaceModel, FaceUpdate, Isotropic};
+pub use identity::{IdentityModel, LocalConcentration};
+pub use name::{ErrorRate, NameBase, NameModel, NameUpdate};
+pub use strength::Strength;
+
+use crate::data::Dataset;
+
+/// The whole model: hyperparameters and densities, immutable once a chain runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Model {
+    /// §2.1.
+    pub context: ContextModel,
+    /// §2.2.
+    pub identity: IdentityModel,
+    /// MODEL.md §7: every pair of faces of one frame with the same identity multiplies the joint by this;
+    /// 1 = off, as in the paper.
+    pub repeat: f64,
+    /// §2.3.
+    pub face: FaceModel,
+    /// §3.
+    pub name: NameModel,
+}
+
+impl Model {
+    /// The defaults for everything but the face model, which depends on the embeddings.
+    pub fn new(face: FaceModel) -> Self {
+        Self {
+            context: ContextModel::default(),
+            identity: IdentityModel::default(),
+            repeat: 1.0,
+            face,
+            name: NameModel::default(),
+        }
+    }
+
+    /// Refuses values outside their ranges, and a model that does not fit the data.
+    pub fn check(&self, data: &Dataset) -> Result<(), ModelError> {
+        self.context.check()?;
+        self.identity.check(&self.context, data)?;
+        if !(self.repeat > 0.0 && self.repeat <= 1.0) {
+            return Err(ModelError::value("frame.repeat", self.repeat, "a number above 0, at most 1"));
+        }
+        self.face.check(data.dimension())?;
+        self.name.check(data.names())
+    }
+}
+
+/// What is wrong with a model.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ModelError {
+    /// A value out of its range.
+    #[error("{key}: found {found}, wanted {wanted}")]
+    Value {
+        /// The key, as MODEL.toml spells it.
+        key: String,
+        /// The value.
+        found: String,
+        /// What would be right.
+        wanted: String,
+    },
+}
+
+impl ModelError {
+    pub(crate) fn value(key: &str, found: impl ToString, wanted: &str) -> Self {
+        Self::Value { key: key.to_owned(), found: found.to_string(), wanted: wanted.to_owned() }
+    }
+}
+
+/// Refuses what is not a positive, finite number.
+fn check_positive(key: &str, value: f64) -> Result<(), ModelError> {
+    if value > 0.0 && value.is_finite() {
+        return Ok(());
+    }
+    Err(ModelError::value(key, value, "a positive number"))
+}
