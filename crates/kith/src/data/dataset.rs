@@ -101,6 +101,16 @@ impl Dataset {
         label
     }
 
+    /// Replaces the embedding of a face, for simulations.
+    pub(crate) fn set_embedding(&mut self, face: FaceId, embedding: &[f32]) {
+        self.embeddings.set(face.index(), embedding);
+    }
+
+    /// Replaces the given name of a face by another known one, for simulations.
+    pub(crate) fn set_label(&mut self, face: FaceId, label: LabelId) {
+        self.given_name[face.index()] = Some(label);
+    }
+
     /// N, the number of faces.
     pub fn n_faces(&self) -> usize {
         self.frame_of.len()

@@ -60,6 +60,11 @@ impl Embeddings {
         &self.values
     }
 
+    /// Replaces one embedding.
+    pub(super) fn set(&mut self, row: usize, embedding: &[f32]) {
+        self.values[row * self.dimension..][..self.dimension].copy_from_slice(embedding);
+    }
+
     /// Adds one embedding at the end.
     pub fn push(&mut self, embedding: &[f32]) -> Result<(), DataError> {
         if embedding.len() != self.dimension {

@@ -1,0 +1,84 @@
+//! What identities look like: the statistics of their faces and, when kept, `theta*_i`.
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::IdentityId;
+use crate::model::face::{Centred, Face, Group};
+use crate::model::{FaceModel, FaceUpdate};
+use crate::random::Rng;
+
+/// Appearance per slot.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Faces {
+    groups: Vec<Group>,
+    /// theta*, when it is kept; for a free slot whatever was there last.
+    thetas: Option<Vec<Face>>,
+}
+
+impl Faces {
+    pub(super) fn new(model: &FaceModel) -> Self {
+        let thetas = (model.update == FaceUpdate::Explicit).then(Vec::new);
+        Self { groups: Vec::new(), thetas }
+    }
+
+    /// The statistics of an identity's faces.
+    pub fn group(&self, identity: IdentityId) -> &Group {
+        &self.groups[identity.index()]
+    }
+
+    /// `theta*_i`, when it is kept.
+    pub fn theta(&self, identity: IdentityId) -> Option<&Face> {
+        self.thetas.as_ref().map(|thetas| &thetas[identity.index()])
+    }
+
+    /// ln of the weight that appearance gives a face at an identity: (C.3)'s F_X, or with theta* integrated
+    /// out the predictive of its other faces.
+    pub fn ln_weight(&self, identity: IdentityId, x: &Centred, model: &FaceModel) -> f64 {
+        match &self.thetas {
+            None => model.ln_predictive(&self.groups[identity.index()], x),
+            Some(thetas) => model.ln_likelihood(&thetas[identity.index()], x),
+        }
+    }
+
+    /// Opens a slot for a new identity that a face `x` starts; theta* is drawn given that face.
+    pub(super) fn open(&mut self, identity: IdentityId, x: &Centred, model: &FaceModel, rng: &mut Rng) {
+        if self.groups.len() <= identity.index() {
+            self.groups.push(model.group());
+        }
+        if let Some(thetas) = &mut self.thetas {
+            let mut alone = model.group();
+            model.observe(&mut alone, x);
+            let theta = model.draw(&alone, rng);
+            match thetas.get_mut(identity.index()) {
+                Some(slot) => *slot = theta,
+                None => thetas.push(theta),
+            }
+        }
+    }
+
+    pub(super) fn clear_groups(&mut self, model: &FaceModel) {
+        self.groups.iter_mut().for_each(|group| *group = model.group());
+    }
+
+    /// Replaces `theta*_i`, when it is kept.
+    pub(crate) fn set_theta(&mut self, identity: IdentityId, theta: &Face) {
+        if let Some(thetas) = &mut self.thetas {
+            thetas[identity.index()] = theta.clone();
+        }
+    }
+
+    pub(super) fn observe(&mut self, identity: IdentityId, x: &Centred, model: &FaceModel) {
+        model.observe(&mut self.groups[identity.index()], x);
+    }
+
+    pub(super) fn forget(&mut self, identity: IdentityId, x: &Centred, model: &FaceModel) {
+        model.forget(&mut self.groups[identity.index()], x);
+    }
+
+    /// Redraws `theta*_i` given the identity's faces (§C.5); nothing to do when it is integrated out.
+    pub(crate) fn redraw(&mut self, identity: IdentityId, model: &FaceModel, rng: &mut Rng) {
+        if let Some(thetas) = &mut self.thetas {
+            thetas[identity.index()] = model.draw(&self.groups[identity.index()], rng);
+        }
+    }
+}

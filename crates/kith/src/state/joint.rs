@@ -1,0 +1,181 @@
+//! ln p(everything), slow and plain: the yardstick of the kernels, with which it shares no formula in code.
+
+use std::f64::consts::PI;
+
+use super::{Name, State};
+use crate::data::Dataset;
+use crate::ids::{FaceId, IdentityId};
+use crate::math::{ln_beta_density, ln_gamma};
+use crate::model::face::FaceKind;
+use crate::model::{ContextMode, ErrorRate, FaceUpdate, Isotropic, Model, NameUpdate};
+
+impl State {
+    /// ln of the joint density of all latent variables and the data, with omega, pi_c and (collapsed) theta*
+    /// integrated out. With names in the paper's form there is no joint; its factors are multiplied as if.
+    pub fn ln_joint_plain(&self, model: &Model, data: &Dataset) -> f64 {
+        self.ln_contexts(model, data)
+            + self.ln_identities(model, data)
+            + self.ln_repeats(model, data)
+            + self.ln_faces(model, data)
+            + self.ln_names(model, data)
+    }
+
+    /// p(c*), omega integrated out (§2.1), and gamma_0's prior.
+    fn ln_contexts(&self, model: &Model, data: &Dataset) -> f64 {
+        let gamma_0 = self.weights.context_concentration;
+        let n_frames = data.n_frames() as f64;
+        let counts = || self.seating.contexts().map(|c| f64::from(self.seating.n_frames_in(c)));
+        let ln_total = ln_gamma(gamma_0) - ln_gamma(gamma_0 + n_frames);
+        let ln_prior = model.context.concentration.ln_density(gamma_0);
+        match model.context.mode {
+            ContextMode::None => ln_prior,
+            ContextMode::Given | ContextMode::Latent { .. } => {
+                let share = gamma_0 / self.seating.n_contexts() as f64;
+                ln_prior + ln_total + counts().map(|m| ln_gamma(share + m) - ln_gamma(share)).sum::<f64>()
+            }
+            ContextMode::Unbounded => {
+                let occupied = counts().filter(|&m| m > 0.0);
+                ln_prior + ln_total + occupied.map(|m| gamma_0.ln() + ln_gamma(m)).sum::<f64>()
+            }
+        }
+    }
+
+    /// p(z, pi_0 | c*) of MODEL.md §3, and the priors of alpha_0 and alpha_c.
+    fn ln_identities(&self, model: &Model, data: &Dataset) -> f64 {
+        let alpha_0 = self.weights.global_concentration;
+        let mut ln_p = model.identity.global_concentration.ln_density(alpha_0);
+        ln_p += (alpha_0 - 1.0) * self.weights.ln_unseen;
+        for &identity in self.seating.identities() {
+            ln_p += alpha_0.ln() - self.weights.ln_of(identity);
+        }
+        for context in self.seating.contexts() {
+            let alpha_c = self.weights.local_concentration(context);
+            for &identity in self.seating.identities() {
+                let n = members(self, data, identity).filter(|&f| self.context_of_face(f, data) == context);
+                // (alpha_c pi_0i)^(n), factor by factor, the first in logarithms because it may underflow.
+                let ln_share = alpha_c.ln() + self.weights.ln_of(identity);
+                for (k, _) in n.enumerate() {
+                    ln_p += if k == 0 { ln_share } else { (ln_share.exp() + k as f64).ln() };
+                }
+            }
+            let n = data.faces().filter(|&f| self.context_of_face(f, data) == context).count() as f64;
+            ln_p -= ln_gamma(alpha_c + n) - ln_gamma(alpha_c);
+            let prior =
+                model.identity.local_concentration.of(data.contexts().get(context.index()).map(|c| &**c));
+            if context.index() == 0 || !model.identity.local_concentration.is_shared() {
+                ln_p += prior.ln_density(alpha_c);
+            }
+        }
+        ln_p
+    }
+
+    /// repeat^(pairs of one frame with one identity), MODEL.md §7.
+    fn ln_repeats(&self, model: &Model, data: &Dataset) -> f64 {
+        let mut pairs = 0;
+        for frame in data.frames() {
+            let faces = data.faces_in(frame);
+            for (k, &a) in faces.iter().enumerate() {
+                let same = |b: &FaceId| self.seating.identity_of(*b) == self.seating.identity_of(a);
+                pairs += faces[..k].iter().filter(|b| same(b)).count();
+            }
+        }
+        if pairs == 0 { 0.0 } else { pairs as f64 * model.repeat.ln() }
+    }
+
+    /// p(X | z), theta* integrated out, or p(X, theta* | z).
+    fn ln_faces(&self, model: &Model, data: &Dataset) -> f64 {
+        let FaceKind::Isotropic(prior) = &model.face.kind;
+        let identities = self.seating.identities().iter();
+        identities
+            .map(|&identity| match model.face.update {
+                FaceUpdate::Collapsed => {
+                    let faces: Vec<FaceId> = members(self, data, identity).collect();
+                    ln_marginal(prior, data, &faces)
+                }
+                FaceUpdate::Explicit => {
+                    let theta = self.faces.theta(identity).expect("theta* is kept");
+                    let each = members(self, data, identity).map(|face| {
+                        let x = data.embedding(face).iter().zip(&prior.mean).zip(&theta.mean);
+                        let square: f64 = x.map(|((&x, m_0), mu)| (f64::from(x) - m_0 - mu).powi(2)).sum();
+                        let ln_scale = data.dimension() as f64 * (2.0 * PI * theta.variance).ln();
+                        -0.5 * (ln_scale + square / theta.variance)
+                    });
+                    theta.ln_prior(prior) + each.sum::<f64>()
+                }
+            })
+            .sum()
+    }
+
+    /// p(H) p(y* | H) p(y | y*, H) of MODEL.md §5, and the priors of lambda and epsilon.
+    fn ln_names(&self, model: &Model, data: &Dataset) -> f64 {
+        let (lambda, epsilon) = (self.names.concentration, self.names.error_rate);
+        let h = |name| self.names.ln_weight(name);
+        let mut ln_p = model.name.concentration.ln_density(lambda);
+        if let ErrorRate::Learnt { alpha, beta } = model.name.error_rate {
+            ln_p += ln_beta_density(epsilon, alpha, beta);
+        }
+        match model.name.update {
+            NameUpdate::Exact => {
+                ln_p += ln_gamma(lambda);
+                for name in self.names.all() {
+                    let ln_shape = lambda.ln() + self.names.ln_base(name);
+                    // Gamma(a) = Gamma(1 + a) / a, so that a tiny a keeps its digits.
+                    ln_p += (ln_shape.exp() - 1.0) * h(name) + ln_shape - ln_gamma(1.0 + ln_shape.exp());
+                }
+                for &identity in self.seating.identities() {
+                    ln_p += h(self.names.of(identity));
+                }
+            }
+            NameUpdate::Paper => {
+                // The Polya urn of (14), seat after seat.
+                ln_p += ln_gamma(lambda) - ln_gamma(lambda + self.seating.n_identities() as f64);
+                for name in self.names.all() {
+                    let ln_share = lambda.ln() + self.names.ln_base(name);
+                    for k in 0..self.names.n_named(name) {
+                        ln_p += if k == 0 { ln_share } else { (ln_share.exp() + f64::from(k)).ln() };
+                    }
+                }
+            }
+        }
+        for face in data.faces() {
+            let Some(given) = data.given_name(face) else { continue };
+            let identity = self.seating.identity_of(face).expect("every face is seated");
+            ln_p += match self.names.of(identity) {
+                Name::Known(label) if label == given => (1.0 - epsilon).ln(),
+                Name::Unknown => epsilon.ln() + h(Name::Known(given)),
+                own => {
+                    let others = self.names.all().filter(|&name| name != own);
+                    let rest: f64 = others.map(|name| h(name).exp()).sum();
+                    epsilon.ln() + h(Name::Known(given)) - rest.ln()
+                }
+            };
+        }
+        ln_p
+    }
+}
+
+fn members<'a>(
+    state: &'a State,
+    data: &'a Dataset,
+    identity: IdentityId,
+) -> impl Iterator<Item = FaceId> + 'a {
+    data.faces().filter(move |&face| state.seating.identity_of(face) == Some(identity))
+}
+
+/// The Gaussian-inverse gamma marginal of MODEL.md §4, from the mean and the scatter.
+fn ln_marginal(prior: &Isotropic, data: &Dataset, faces: &[FaceId]) -> f64 {
+    let (n, dimension) = (faces.len() as f64, data.dimension());
+    let mut scatter = 0.0;
+    let mut offset = 0.0;
+    for d in 0..dimension {
+        let values = faces.iter().map(|&face| f64::from(data.embedding(face)[d]));
+        let mean = values.clone().sum::<f64>() / n;
+        scatter += values.map(|x| (x - mean).powi(2)).sum::<f64>();
+        offset += (mean - prior.mean[d]).powi(2);
+    }
+    let kappa = prior.kappa + n;
+    let a = prior.shape + 0.5 * n * dimension as f64;
+    let b = prior.rate + 0.5 * scatter + prior.kappa * n * offset / (2.0 * kappa);
+    ln_gamma(a) - ln_gamma(prior.shape) + prior.shape * prior.rate.ln() - a * b.ln()
+        + 0.5 * dimension as f64 * (prior.kappa.ln() - kappa.ln() - n * (2.0 * PI).ln())
+}

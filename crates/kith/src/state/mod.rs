@@ -1,0 +1,227 @@
+//! WHAT IS BELIEVED: one sample of every latent variable, with the statistics that follow from it.
+
+mod check;
+mod faces;
+mod joint;
+mod names;
+mod score;
+mod seating;
+mod weights;
+
+pub use faces::Faces;
+pub use names::{Name, Names};
+pub use seating::Seating;
+pub use weights::Weights;
+
+use serde::{Deserialize, Serialize};
+
+use crate::data::Dataset;
+use crate::ids::{ContextId, FaceId, FrameId, IdentityId};
+use crate::math::ln_add_exp;
+use crate::model::face::Centred;
+use crate::model::{ContextMode, LocalConcentration, Model};
+use crate::random::Rng;
+
+/// The latent variables of one chain. It holds no data and no generator.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct State {
+    pub(crate) seating: Seating,
+    pub(crate) weights: Weights,
+    pub(crate) faces: Faces,
+    pub(crate) names: Names,
+}
+
+impl State {
+    /// Nobody has been seen yet.
+    pub fn empty(model: &Model) -> Self {
+        Self {
+            seating: Seating::default(),
+            weights: Weights {
+                ln_of: Vec::new(),
+                ln_unseen: 0.0,
+                global_concentration: model.identity.global_concentration.start(),
+                local_concentration: Vec::new(),
+                context_concentration: model.context.concentration.start(),
+            },
+            faces: Faces::new(&model.face),
+            names: Names::new(&model.name),
+        }
+    }
+
+    /// `z`, `c*` and their counts.
+    pub fn seating(&self) -> &Seating {
+        &self.seating
+    }
+
+    /// `pi_0` and the concentrations.
+    pub fn weights(&self) -> &Weights {
+        &self.weights
+    }
+
+    /// `theta*` and the statistics of faces.
+    pub fn faces(&self) -> &Faces {
+        &self.faces
+    }
+
+    /// `y*`, `H`, lambda and epsilon.
+    pub fn names(&self) -> &Names {
+        &self.names
+    }
+
+    /// Lays out frames, contexts and names that have arrived since. Their faces are not seated yet.
+    pub fn extend(&mut self, data: &Dataset, model: &Model, rng: &mut Rng) {
+        self.names.extend(data, &model.name, rng);
+        let n_contexts = match model.context.mode {
+            ContextMode::None => 1,
+            ContextMode::Given => data.contexts().len().max(1),
+            ContextMode::Latent { count } => count,
+            ContextMode::Unbounded => self.seating.n_contexts().max(1),
+        };
+        while self.seating.n_contexts() < n_contexts {
+            self.add_context(data, model);
+        }
+        for frame in data.frames().skip(self.seating.size().1) {
+            let context = match (model.context.mode, data.given_context(frame)) {
+                (ContextMode::Given, Some(context)) => context,
+                (ContextMode::None, _) => ContextId(0),
+                _ => self.draw_context(data, model, rng),
+            };
+            let last = data.faces_in(frame).iter().map(|face| face.index() + 1).max().unwrap_or(0);
+            let n_faces = self.seating.size().0.max(last);
+            self.seating.add_frame(context, n_faces);
+        }
+        self.count_votes(data);
+    }
+
+    /// A context for the next frame, from the prior given the frames before it.
+    fn draw_context(&mut self, data: &Dataset, model: &Model, rng: &mut Rng) -> ContextId {
+        let gamma_0 = self.weights.context_concentration;
+        let n_contexts = self.seating.n_contexts();
+        let is_unbounded = model.context.mode == ContextMode::Unbounded;
+        let share = if is_unbounded { 0.0 } else { gamma_0 / n_contexts as f64 };
+        let mut weights: Vec<f64> = self
+            .seating
+            .contexts()
+            .map(|context| (share + f64::from(self.seating.n_frames_in(context))).ln())
+            .collect();
+        if is_unbounded {
+            weights.push(gamma_0.ln());
+        }
+        let drawn = ContextId::new(rng.categorical_ln(&mut weights));
+        if drawn.index() == n_contexts { self.open_context(data, model) } else { drawn }
+    }
+
+    /// A context without frames, for the unbounded mode.
+    pub(crate) fn open_context(&mut self, data: &Dataset, model: &Model) -> ContextId {
+        let mut contexts = self.seating.contexts();
+        match contexts.find(|&context| self.seating.n_frames_in(context) == 0) {
+            Some(empty) => empty,
+            None => self.add_context(data, model),
+        }
+    }
+
+    fn add_context(&mut self, data: &Dataset, model: &Model) -> ContextId {
+        let context = self.seating.add_context();
+        let local = &model.identity.local_concentration;
+        let alpha_c = match (local, self.weights.local_concentration.first()) {
+            (LocalConcentration::Shared(_), Some(&shared)) => shared,
+            _ => local.of(data.contexts().get(context.index()).map(String::as_str)).start(),
+        };
+        self.weights.local_concentration.push(alpha_c);
+        context
+    }
+
+    /// Counts all votes anew, because names may have been given to faces seen long ago.
+    fn count_votes(&mut self, data: &Dataset) {
+        self.names.votes.iter_mut().for_each(Vec::clear);
+        for face in data.faces() {
+            let seat = self.seating.identity_of(face);
+            if let (Some(identity), Some(given)) = (seat, data.given_name(face)) {
+                self.names.vote(identity, given);
+            }
+        }
+    }
+
+    /// Rebuilds the statistics of faces and votes from the data, for data that have been replaced.
+    pub(crate) fn refresh(&mut self, model: &Model, data: &Dataset) {
+        self.faces.clear_groups(&model.face);
+        let mut x = Centred::default();
+        for face in data.faces() {
+            let identity = self.seating.identity_of(face).expect("every face is seated");
+            model.face.centre(data.embedding(face), &mut x);
+            self.faces.observe(identity, &x, &model.face);
+        }
+        self.count_votes(data);
+    }
+
+    /// Takes a face off its seat; from here every count is the paper's "minus n". An identity that empties
+    /// leaves and gives its weight back (deviation D2).
+    pub fn remove(&mut self, face: FaceId, x: &Centred, model: &Model, data: &Dataset) -> IdentityId {
+        let identity = self.seating.unseat(face, data);
+        self.faces.forget(identity, x, &model.face);
+        if let Some(given) = data.given_name(face) {
+            self.names.unvote(identity, given);
+        }
+        if self.seating.n_of(identity) == 0 {
+            self.weights.give_back(identity);
+            self.names.close(identity);
+            self.seating.close(identity);
+        }
+        identity
+    }
+
+    /// Seats a face at an identity.
+    pub fn insert(&mut self, face: FaceId, x: &Centred, identity: IdentityId, model: &Model, data: &Dataset) {
+        self.seating.seat(face, identity, data);
+        self.faces.observe(identity, x, &model.face);
+        if let Some(given) = data.given_name(face) {
+            self.names.vote(identity, given);
+        }
+    }
+
+    /// Opens an identity for a face: it takes a share b ~ Beta(1, alpha_0) of pi_0', a name drawn given the
+    /// face's own (D6), and theta* drawn given the face. The face is not seated yet.
+    pub fn open(
+        &mut self,
+        face: FaceId,
+        x: &Centred,
+        model: &Model,
+        data: &Dataset,
+        rng: &mut Rng,
+    ) -> IdentityId {
+        let given = data.given_name(face);
+        let drawn = rng.categorical_ln(&mut self.names.ln_weights_of_new(given));
+        let name = self.names.all().nth(drawn).expect("a name was drawn among all");
+        let identity = self.seating.open();
+        self.weights.split(identity, rng.ln_beta(1.0, self.weights.global_concentration));
+        self.names.open(identity, name);
+        self.faces.open(identity, x, &model.face, rng);
+        identity
+    }
+
+    /// ln of the weight of an identity's seat in a context, (C.4) without the guard (deviation D1):
+    /// N_ci + alpha_c pi_0i.
+    pub fn ln_seat(&self, context: ContextId, identity: IdentityId) -> f64 {
+        let ln_prior = self.weights.local_concentration(context).ln() + self.weights.ln_of(identity);
+        match self.seating.n_at(context, identity) {
+            0 => ln_prior,
+            n => (f64::from(n) + ln_prior.exp()).ln(),
+        }
+    }
+
+    /// ln of the weight of a new identity's seat, (C.4): alpha_c pi_0'.
+    pub fn ln_new_seat(&self, context: ContextId) -> f64 {
+        self.weights.local_concentration(context).ln() + self.weights.ln_unseen
+    }
+
+    /// Moves a frame to another context.
+    pub(crate) fn move_frame(&mut self, frame: FrameId, to: ContextId, data: &Dataset) {
+        self.seating.move_frame(frame, to, data);
+    }
+
+    /// ln of pi_0's total, which is zero but for rounding.
+    pub(crate) fn ln_total_weight(&self) -> f64 {
+        let identities = self.seating.identities().iter();
+        identities.fold(self.weights.ln_unseen, |sum, &i| ln_add_exp(sum, self.weights.ln_of(i)))
+    }
+}

@@ -1,0 +1,223 @@
+//! Names `y*_i` of identities, how often each is borne (J_l), the names their faces were given, and H.
+
+use serde::{Deserialize, Serialize};
+
+use crate::data::Dataset;
+use crate::ids::{IdentityId, LabelId};
+use crate::math::{ln_1m_exp, ln_add_exp, ln_sum_exp};
+use crate::model::{NameModel, NameUpdate};
+
+/// The name of an identity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Name {
+    /// One that somebody has given.
+    Known(LabelId),
+    /// Any other.
+    Unknown,
+}
+
+/// Everything about names.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Names {
+    pub(super) of: Vec<Name>,
+    /// L^(i)_l: which names the faces of each slot were given, and how often; sorted by label.
+    pub(super) votes: Vec<Vec<(LabelId, u32)>>,
+    /// J_l, and at the end J_unknown.
+    pub(super) n_named: Vec<u32>,
+    /// ln L(l), and at the end ln (1 - L(Y)).
+    pub(super) ln_base: Vec<f64>,
+    /// ln H(l), and at the end ln H(unknown).
+    pub(crate) ln_prior: Vec<f64>,
+    /// lambda.
+    pub(crate) concentration: f64,
+    /// epsilon.
+    pub(crate) error_rate: f64,
+    /// Which of the two gives the weights of names.
+    update: Update,
+}
+
+/// [`NameUpdate`], in a form that is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Update {
+    Exact,
+    Paper,
+}
+
+impl Names {
+    pub(super) fn new(model: &NameModel) -> Self {
+        let update = match model.update {
+            NameUpdate::Exact => Update::Exact,
+            NameUpdate::Paper => Update::Paper,
+        };
+        Self {
+            of: Vec::new(),
+            votes: Vec::new(),
+            n_named: vec![0],
+            ln_base: vec![0.0],
+            ln_prior: vec![0.0],
+            concentration: model.concentration.start(),
+            error_rate: model.error_rate.start(),
+            update,
+        }
+    }
+
+    /// `y*_i`.
+    pub fn of(&self, identity: IdentityId) -> Name {
+        self.of[identity.index()]
+    }
+
+    /// J_l or J_unknown.
+    pub fn n_named(&self, name: Name) -> u32 {
+        self.n_named[self.slot(name)]
+    }
+
+    /// The names that an identity's faces were given, with how often.
+    pub fn votes(&self, identity: IdentityId) -> &[(LabelId, u32)] {
+        &self.votes[identity.index()]
+    }
+
+    /// |Y|.
+    pub fn n_known(&self) -> usize {
+        self.n_named.len() - 1
+    }
+
+    /// Y, then unknown.
+    pub fn all(&self) -> impl ExactSizeIterator<Item = Name> + use<> {
+        let n_known = self.n_known() as u32;
+        (0..self.n_known() + 1).map(move |slot| match slot as u32 {
+            label if label < n_known => Name::Known(LabelId(label)),
+            _ => Name::Unknown,
+        })
+    }
+
+    /// lambda.
+    pub fn concentration(&self) -> f64 {
+        self.concentration
+    }
+
+    /// epsilon.
+    pub fn error_rate(&self) -> f64 {
+        self.error_rate
+    }
+
+    /// The place of a name in lists over Y and unknown.
+    pub(crate) fn slot(&self, name: Name) -> usize {
+        match name {
+            Name::Known(label) => label.index(),
+            Name::Unknown => self.n_known(),
+        }
+    }
+
+    /// ln L(l) or ln (1 - L(Y)).
+    pub(crate) fn ln_base(&self, name: Name) -> f64 {
+        self.ln_base[self.slot(name)]
+    }
+
+    /// ln H(name); in the paper's marginal form H is replaced by its mean given y* (14), with J_unknown
+    /// restored (D4).
+    pub fn ln_weight(&self, name: Name) -> f64 {
+        match self.update {
+            Update::Exact => self.ln_prior[self.slot(name)],
+            Update::Paper => {
+                let n_identities: u32 = self.n_named.iter().sum();
+                let prior = self.concentration.ln() + self.ln_base(name);
+                let count = f64::from(self.n_named(name)).ln();
+                ln_add_exp(prior, count) - (self.concentration + f64::from(n_identities)).ln()
+            }
+        }
+    }
+
+    /// ln (1 - H(name)): what all other names have together.
+    pub(crate) fn ln_others(&self, name: Name) -> f64 {
+        let ln_weight = self.ln_weight(name);
+        if ln_weight < -0.5 {
+            return ln_1m_exp(ln_weight);
+        }
+        // One minus almost one would lose the digits that matter.
+        let others: Vec<f64> =
+            self.all().filter(|&other| other != name).map(|other| self.ln_weight(other)).collect();
+        ln_sum_exp(&others)
+    }
+
+    /// ln of the likelihood of a given name under an identity's name (B.1, deviation D7; in the paper's
+    /// marginal form (16)).
+    pub fn ln_likelihood(&self, given: LabelId, name: Name) -> f64 {
+        match name {
+            Name::Known(label) if label == given => (-self.error_rate).ln_1p(),
+            Name::Known(_) => {
+                self.error_rate.ln() + self.ln_weight(Name::Known(given)) - self.ln_others(name)
+            }
+            Name::Unknown => self.error_rate.ln() + self.ln_weight(Name::Known(given)),
+        }
+    }
+
+    /// For a face that opens a new identity: ln H(k) + ln likelihood(given | k) for every k in Y and unknown
+    /// (deviation D6). Without a given name, ln H.
+    pub fn ln_weights_of_new(&self, given: Option<LabelId>) -> Vec<f64> {
+        let likelihood = |name| given.map_or(0.0, |given| self.ln_likelihood(given, name));
+        self.all().map(|name| self.ln_weight(name) + likelihood(name)).collect()
+    }
+
+    /// ln of the likelihood of a given name under a new identity, its name integrated out (D6).
+    pub fn ln_likelihood_of_new(&self, given: LabelId) -> f64 {
+        ln_sum_exp(&self.ln_weights_of_new(Some(given)))
+    }
+
+    pub(super) fn open(&mut self, identity: IdentityId, name: Name) {
+        if self.of.len() <= identity.index() {
+            self.of.resize(identity.index() + 1, Name::Unknown);
+            self.votes.resize(identity.index() + 1, Vec::new());
+        }
+        self.of[identity.index()] = name;
+        let slot = self.slot(name);
+        self.n_named[slot] += 1;
+    }
+
+    pub(super) fn close(&mut self, identity: IdentityId) {
+        debug_assert!(self.votes(identity).is_empty());
+        let slot = self.slot(self.of(identity));
+        self.n_named[slot] -= 1;
+    }
+
+    /// Renames an identity.
+    pub(crate) fn set(&mut self, identity: IdentityId, name: Name) {
+        let slot = self.slot(self.of(identity));
+        self.n_named[slot] -= 1;
+        self.of[identity.index()] = name;
+        let slot = self.slot(name);
+        self.n_named[slot] += 1;
+    }
+
+    pub(super) fn vote(&mut self, identity: IdentityId, given: LabelId) {
+        let votes = &mut self.votes[identity.index()];
+        match votes.binary_search_by_key(&given, |vote| vote.0) {
+            Ok(at) => votes[at].1 += 1,
+            Err(at) => votes.insert(at, (given, 1)),
+        }
+    }
+
+    pub(super) fn unvote(&mut self, identity: IdentityId, given: LabelId) {
+        let votes = &mut self.votes[identity.index()];
+        let at = votes.binary_search_by_key(&given, |vote| vote.0).expect("the vote was counted");
+        votes[at].1 -= 1;
+        if votes[at].1 == 0 {
+            votes.remove(at);
+        }
+    }
+
+    /// Learns of names given since: each takes its prior share of *unknown*'s weight.
+    pub(super) fn extend(&mut self, data: &Dataset, model: &NameModel, rng: &mut crate::random::Rng) {
+        let base = model.base;
+        for (known, name) in data.names().iter().enumerate().skip(self.n_known()) {
+            let (ln_mass, ln_rest) = (base.ln_mass(name), base.ln_unknown_mass(&data.names()[..=known]));
+            let ln_lambda = self.concentration.ln();
+            let (taken, left) = rng.ln_beta((ln_lambda + ln_mass).exp(), (ln_lambda + ln_rest).exp());
+            let ln_unknown = self.ln_prior[known];
+            self.ln_prior[known] = ln_unknown + taken;
+            self.ln_prior.push(ln_unknown + left);
+            self.ln_base[known] = ln_mass;
+            self.ln_base.push(ln_rest);
+            self.n_named.insert(known, 0);
+        }
+    }
+}
