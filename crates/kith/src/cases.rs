@@ -1,0 +1,85 @@
+//! Small models and layouts in every mode, shared by the tests of all kernels.
+
+use std::collections::BTreeMap;
+
+use crate::data::{Dataset, Embeddings};
+use crate::ids::FrameId;
+use crate::model::{
+    ContextMode, ContextModel, ErrorRate, FaceModel, FaceUpdate, Isotropic, LocalConcentration, Model,
+    NameBase, Strength,
+};
+
+/// A model with the faces it is about (their embeddings and names are placeholders).
+pub struct Case {
+    pub name: &'static str,
+    pub model: Model,
+    pub layout: Dataset,
+}
+
+/// Seven faces of five frames in D = 3; frames 0 and 2 have two faces; four faces are named, two alike.
+fn layout(contexts: [&str; 5], names: [&str; 7]) -> Dataset {
+    let text = |cell: &&str| (!cell.is_empty()).then(|| cell.to_string());
+    let frames = [0, 0, 1, 2, 2, 3, 4].map(FrameId).to_vec();
+    let contexts: Vec<_> = contexts.iter().map(text).collect();
+    let names: Vec<_> = names.iter().map(text).collect();
+    Dataset::new(Embeddings::new(vec![0.0; 21], 3).unwrap(), frames, &contexts, &names).unwrap()
+}
+
+const NAMED: [&str; 7] = ["a", "", "b", "ab", "", "a", ""];
+const UNNAMED: [&str; 7] = [""; 7];
+const GIVEN: [&str; 5] = ["home", "work", "home", "work", "home"];
+
+/// Every mode that has a joint distribution.
+pub fn all() -> Vec<Case> {
+    let learnt = |shape, rate| Strength::Learnt { shape, rate };
+    let prior = Isotropic { mean: vec![0.3, -0.2, 0.1], kappa: 0.3, shape: 2.5, rate: 1.5 };
+    let base = {
+        let mut model = Model::new(FaceModel::isotropic(prior));
+        model.identity.global_concentration = Strength::Fixed(1.4);
+        model.identity.local_concentration = LocalConcentration::Shared(Strength::Fixed(0.9));
+        model.name.concentration = Strength::Fixed(2.0);
+        model.name.error_rate = ErrorRate::Fixed(0.3);
+        model.name.base = NameBase { mean_length: 2.0, alphabet_size: 2.0 };
+        model
+    };
+    let with = |name, contexts, names, change: &dyn Fn(&mut Model)| {
+        let mut model = base.clone();
+        change(&mut model);
+        Case { name, model, layout: layout(contexts, names) }
+    };
+    let latent = |count, concentration| ContextModel { mode: ContextMode::Latent { count }, concentration };
+    let unbounded = |concentration| ContextModel { mode: ContextMode::Unbounded, concentration };
+    vec![
+        with("none", GIVEN, UNNAMED, &|m| m.context.mode = ContextMode::None),
+        with("given", GIVEN, UNNAMED, &|_| ()),
+        with("given, explicit", GIVEN, UNNAMED, &|m| m.face.update = FaceUpdate::Explicit),
+        with("given, repeat", GIVEN, UNNAMED, &|m| m.repeat = 0.2),
+        with("given, one missing, named alphas", ["home", "work", "", "work", "home"], NAMED, &|m| {
+            m.identity.local_concentration = LocalConcentration::Named(BTreeMap::from([
+                ("home".to_owned(), Strength::Fixed(0.5)),
+                ("work".to_owned(), Strength::Learnt { shape: 2.0, rate: 2.0 }),
+            ]));
+        }),
+        with("latent", GIVEN, UNNAMED, &|m| m.context = latent(2, Strength::Fixed(1.5))),
+        with("latent, own alphas, all learnt", GIVEN, NAMED, &|m| {
+            m.context = latent(3, learnt(2.0, 1.0));
+            m.identity.global_concentration = learnt(2.0, 1.5);
+            m.identity.local_concentration = LocalConcentration::Own(learnt(2.0, 2.0));
+        }),
+        with("unbounded", GIVEN, UNNAMED, &|m| m.context = unbounded(Strength::Fixed(1.2))),
+        with("unbounded, all learnt, repeat", GIVEN, NAMED, &|m| {
+            m.context = unbounded(learnt(2.0, 1.0));
+            m.identity.global_concentration = learnt(2.0, 1.5);
+            m.identity.local_concentration = LocalConcentration::Shared(learnt(2.0, 2.0));
+            m.repeat = 0.4;
+            m.name.concentration = learnt(3.0, 1.0);
+            m.name.error_rate = ErrorRate::Learnt { alpha: 2.0, beta: 3.0 };
+        }),
+        with("names", GIVEN, NAMED, &|_| ()),
+        with("names, explicit, all learnt", GIVEN, NAMED, &|m| {
+            m.face.update = FaceUpdate::Explicit;
+            m.name.concentration = learnt(3.0, 1.0);
+            m.name.error_rate = ErrorRate::Learnt { alpha: 2.0, beta: 3.0 };
+        }),
+    ]
+}

@@ -1,0 +1,130 @@
+//! Identity assignments `z_n`: one Gibbs scan over the faces (§C.2).
+
+use crate::data::Dataset;
+use crate::ids::FaceId;
+use crate::model::Model;
+use crate::model::face::{Centred, Group};
+use crate::random::Rng;
+use crate::state::State;
+
+/// Reseats every face in turn; returns how many changed their identity.
+pub fn step(state: &mut State, model: &Model, data: &Dataset, rng: &mut Rng) -> usize {
+    let mut scan = Scan::new(model);
+    let mut moved = 0;
+    for face in data.faces() {
+        model.face.centre(data.embedding(face), &mut scan.x);
+        let before = state.remove(face, &scan.x, model, data); // from here every count is the paper's "-n"
+        moved += usize::from(scan.seat(face, state, model, data, rng) != before);
+    }
+    moved
+}
+
+/// What a scan keeps between faces, to allocate nothing on the way.
+pub struct Scan {
+    x: Centred,
+    nobody: Group,
+    ln_weights: Vec<f64>,
+}
+
+impl Scan {
+    /// Ready for the first face.
+    pub fn new(model: &Model) -> Self {
+        Self { x: Centred::default(), nobody: model.face.group(), ln_weights: Vec::new() }
+    }
+
+    /// Seats a face that has arrived and was never seated.
+    pub fn seat_new(
+        &mut self,
+        face: FaceId,
+        state: &mut State,
+        model: &Model,
+        data: &Dataset,
+        rng: &mut Rng,
+    ) {
+        model.face.centre(data.embedding(face), &mut self.x);
+        self.seat(face, state, model, data, rng);
+    }
+
+    /// Seats a face alone, at a new identity.
+    pub(crate) fn seat_apart(
+        &mut self,
+        face: FaceId,
+        state: &mut State,
+        model: &Model,
+        data: &Dataset,
+        rng: &mut Rng,
+    ) -> crate::ids::IdentityId {
+        model.face.centre(data.embedding(face), &mut self.x);
+        let identity = state.open(face, &self.x, model, data, rng);
+        state.insert(face, &self.x, identity, model, data);
+        identity
+    }
+
+    /// Seats a face at a given identity.
+    pub(crate) fn seat_at(
+        &mut self,
+        face: FaceId,
+        identity: crate::ids::IdentityId,
+        state: &mut State,
+        model: &Model,
+        data: &Dataset,
+    ) {
+        model.face.centre(data.embedding(face), &mut self.x);
+        state.insert(face, &self.x, identity, model, data);
+    }
+
+    fn seat(
+        &mut self,
+        face: FaceId,
+        state: &mut State,
+        model: &Model,
+        data: &Dataset,
+        rng: &mut Rng,
+    ) -> crate::ids::IdentityId {
+        ln_weights(face, &self.x, &self.nobody, state, model, data, &mut self.ln_weights);
+        let drawn = rng.categorical_ln(&mut self.ln_weights);
+        let identity = match state.seating.identities().get(drawn) {
+            Some(&identity) => identity,
+            None => state.open(face, &self.x, model, data, rng),
+        };
+        state.insert(face, &self.x, identity, model, data);
+        identity
+    }
+}
+
+/// ln weights of the seats of a face that is not seated: one per identity, in the order of
+/// [`crate::state::Seating::identities`], then a new one. (C.3) and (C.4) without its guard (D1); for a named
+/// face also (C.5), a new identity's name integrated out (D6); and the frame's `repeat` factor.
+pub fn ln_weights(
+    face: FaceId,
+    x: &Centred,
+    nobody: &Group,
+    state: &State,
+    model: &Model,
+    data: &Dataset,
+    out: &mut Vec<f64>,
+) {
+    let frame = data.frame_of(face);
+    let context = state.seating.context_of(frame);
+    out.clear();
+    for &identity in state.seating.identities() {
+        out.push(state.ln_seat(context, identity) + state.faces.ln_weight(identity, x, &model.face));
+    }
+    out.push(state.ln_new_seat(context) + model.face.ln_predictive(nobody, x));
+
+    if let Some(given) = data.given_name(face) {
+        for (weight, &identity) in out.iter_mut().zip(state.seating.identities()) {
+            *weight += state.names.ln_likelihood(given, state.names.of(identity));
+        }
+        *out.last_mut().expect("a new identity is always possible") +=
+            state.names.ln_likelihood_of_new(given);
+    }
+    if model.repeat < 1.0 {
+        let ln_repeat = model.repeat.ln();
+        for other in data.faces_in(frame).iter().filter(|&&other| other != face) {
+            if let Some(identity) = state.seating.identity_of(*other) {
+                out[state.seating.place_of(identity)] += ln_repeat;
+            }
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Contexts `c*_m` of the frames: one Gibbs scan (§C.3), and their concentration gamma_0.
+
+use crate::data::Dataset;
+use crate::gibbs::concentration;
+use crate::ids::{ContextId, FrameId};
+use crate::model::{ContextMode, Model, Strength};
+use crate::random::Rng;
+use crate::state::State;
+
+/// Moves every frame whose context is not known, then gamma_0; returns how many frames changed.
+pub fn step(state: &mut State, model: &Model, data: &Dataset, rng: &mut Rng) -> usize {
+    let mut moved = 0;
+    let mut ln_weights = Vec::new();
+    for frame in data.frames().filter(|&frame| is_sampled(frame, model, data)) {
+        let before = state.seating.context_of(frame);
+        self::ln_weights(frame, state, model, data, &mut ln_weights);
+        let drawn = ContextId::new(rng.categorical_ln(&mut ln_weights));
+        let after = match drawn.index() < state.seating.n_contexts() {
+            true => drawn,
+            // A frame alone in its context keeps that slot: it is what a new context would be.
+            false if state.seating.n_frames_in(before) == 1 => before,
+            false => state.open_context(data, model),
+        };
+        if after != before {
+            state.move_frame(frame, after, data);
+            moved += 1;
+        }
+    }
+    if let Strength::Learnt { shape, rate } = model.context.concentration {
+        if model.context.is_sampled() {
+            redraw_concentration(shape, rate, state, model, data, rng);
+        }
+    }
+    moved
+}
+
+fn is_sampled(frame: FrameId, model: &Model, data: &Dataset) -> bool {
+    match model.context.mode {
+        ContextMode::None => false,
+        ContextMode::Given => data.given_context(frame).is_none() && data.contexts().len() > 1,
+        ContextMode::Latent { .. } | ContextMode::Unbounded => true,
+    }
+}
+
+/// ln weights of a frame's contexts, (C.6) to (C.8): the prior without frame m, and the chance of its faces'
+/// identities, seated one after the other. In the unbounded mode a last entry stands for a new context, and an
+/// empty one has no weight of its own.
+pub fn ln_weights(frame: FrameId, state: &State, model: &Model, data: &Dataset, out: &mut Vec<f64>) {
+    let gamma_0 = state.weights.context_concentration;
+    let own = state.seating.context_of(frame);
+    let n_contexts = state.seating.n_contexts();
+    out.clear();
+    for context in state.seating.contexts() {
+        let others = state.seating.n_frames_in(context) - u32::from(context == own);
+        let ln_prior = match model.context.mode {
+            ContextMode::Unbounded => f64::from(others).ln(),
+            _ => (gamma_0 / n_contexts as f64 + f64::from(others)).ln(),
+        };
+        out.push(if ln_prior == f64::NEG_INFINITY {
+            ln_prior
+        } else {
+            ln_prior + ln_chance_of_identities(frame, Some(context), state, data)
+        });
+    }
+    if model.context.mode == ContextMode::Unbounded {
+        out.push(gamma_0.ln() + ln_chance_of_identities(frame, None, state, data));
+    }
+}
+
+/// (C.8): the factors (N_ci + alpha_c pi_0i) / (N_c. + alpha_c), counts without the frame and then growing
+/// along it. Without a context, in one that nobody has been in (all unbounded contexts share one alpha).
+fn ln_chance_of_identities(frame: FrameId, context: Option<ContextId>, state: &State, data: &Dataset) -> f64 {
+    let faces = data.faces_in(frame);
+    let is_own = context == Some(state.seating.context_of(frame));
+    let alpha_c = state.weights.local_concentration(context.unwrap_or(ContextId(0)));
+    let mut n_in = context.map_or(0, |context| state.seating.n_in(context));
+    if is_own {
+        n_in -= faces.len() as u32;
+    }
+    let mut ln_p = 0.0;
+    for (r, &face) in faces.iter().enumerate() {
+        let identity = state.seating.identity_of(face).expect("every face is seated");
+        let same = |faces: &[crate::ids::FaceId]| {
+            faces.iter().filter(|&&other| state.seating.identity_of(other) == Some(identity)).count() as u32
+        };
+        let elsewhere = context.map_or(0, |context| state.seating.n_at(context, identity))
+            - if is_own { same(faces) } else { 0 };
+        let n_at = f64::from(elsewhere + same(&faces[..r]));
+        let ln_share = alpha_c.ln() + state.weights.ln_of(identity);
+        ln_p += if n_at == 0.0 { ln_share } else { (n_at + ln_share.exp()).ln() };
+        ln_p -= (f64::from(n_in) + r as f64 + alpha_c).ln();
+    }
+    ln_p
+}
+
+/// gamma_0 (MODEL.md §3): Escobar & West when contexts are unbounded, otherwise after table counts of
+/// (gamma_0 / C, M_c).
+fn redraw_concentration(
+    shape: f64,
+    rate: f64,
+    state: &mut State,
+    model: &Model,
+    data: &Dataset,
+    rng: &mut Rng,
+) {
+    let gamma_0 = state.weights.context_concentration;
+    let n_contexts = state.seating.n_contexts();
+    let counts = state.seating.contexts().map(|context| state.seating.n_frames_in(context));
+    let n_clusters = match model.context.mode {
+        ContextMode::Unbounded => counts.filter(|&n| n > 0).count() as u32,
+        _ => {
+            let ln_share = (gamma_0 / n_contexts as f64).ln();
+            counts.map(|n| concentration::draw_tables(ln_share, n, rng)).sum()
+        }
+    };
+    let restaurants = [(data.n_frames() as u32, n_clusters)];
+    state.weights.context_concentration = concentration::redraw(gamma_0, &restaurants, shape, rate, rng);
+}

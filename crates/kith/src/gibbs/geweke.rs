@@ -1,0 +1,159 @@
+//! Geweke: the joint distribution of state and data is left as it is by each kernel alone and by whole sweeps.
+
+use super::{Step, Sweep};
+use crate::cases::{self, Case};
+use crate::chain::diagnostics::standard_error;
+use crate::data::Dataset;
+use crate::ids::{FaceId, FrameId};
+use crate::model::ContextMode;
+use crate::random::{Rng, driver};
+use crate::simulate::prior;
+use crate::state::{Name, State};
+
+const STATISTICS: [&str; 19] = [
+    "n_identities",
+    "faces 0 and 1 are one",
+    "faces 0 and 2 are one",
+    "size of face 0's identity",
+    "frames 0 and 2 share a context",
+    "frames in frame 0's context",
+    "ln pi_0'",
+    "ln pi_0 of face 0",
+    "ln alpha_0",
+    "ln alpha_c of frame 0",
+    "ln gamma_0",
+    "ln lambda",
+    "epsilon",
+    "face 0 unknown",
+    "J_unknown",
+    "H(unknown)",
+    "face 0 mislabelled",
+    "ln joint",
+    "ln s2 of face 0",
+];
+
+fn statistics(state: &State, case: &Case, data: &Dataset) -> [f64; STATISTICS.len()] {
+    let (seating, weights, names) = (&state.seating, &state.weights, &state.names);
+    let identity = |face| seating.identity_of(FaceId(face)).unwrap();
+    let context = |frame| seating.context_of(FrameId(frame));
+    let flag = |is: bool| f64::from(u8::from(is));
+    let first = names.of(identity(0));
+    let given = data.given_name(FaceId(0)).map(Name::Known);
+    [
+        seating.n_identities() as f64,
+        flag(identity(0) == identity(1)),
+        flag(identity(0) == identity(2)),
+        f64::from(seating.n_of(identity(0))),
+        flag(context(0) == context(2)),
+        f64::from(seating.n_frames_in(context(0))),
+        weights.ln_unseen,
+        weights.ln_of(identity(0)),
+        weights.global_concentration.ln(),
+        weights.local_concentration(context(0)).ln(),
+        weights.context_concentration.ln(),
+        names.concentration.ln(),
+        names.error_rate,
+        flag(first == Name::Unknown),
+        f64::from(names.n_named(Name::Unknown)),
+        names.ln_weight(Name::Unknown).exp(),
+        flag(given.is_some_and(|given| given != first)),
+        state.ln_joint(&case.model, data),
+        state.faces.theta(identity(0)).map_or(0.0, |theta| theta.variance.ln()),
+    ]
+}
+
+/// Draws from the joint, moves each once by `sweep`, and compares every statistic before and after.
+fn assert_invariant(case: &Case, sweep: &Sweep, n: usize, seed: u64) {
+    let mut rng = driver(seed);
+    let mut sums = [(0.0, 0.0); STATISTICS.len()];
+    for _ in 0..n {
+        let (mut state, data) = prior::draw(&case.model, &case.layout, &mut rng);
+        let before = statistics(&state, case, &data);
+        sweep.run(&mut state, &case.model, &data, &mut rng);
+        let after = statistics(&state, case, &data);
+        for (sum, (after, before)) in sums.iter_mut().zip(after.iter().zip(before)) {
+            sum.0 += after - before;
+            sum.1 += (after - before).powi(2);
+        }
+    }
+    for (name, (sum, squares)) in STATISTICS.iter().zip(sums) {
+        let (mean, square) = (sum / n as f64, squares / n as f64);
+        let error = ((square - mean * mean) / n as f64).sqrt();
+        let z = if error > 0.0 { mean / error } else { 0.0 };
+        assert!(z.abs() < 4.0, "{}: {:?}: {name}: z = {z}, shift {mean}", case.name, sweep.0);
+    }
+}
+
+fn every_case(step: Step, n: usize, is_concerned: impl Fn(&Case) -> bool) {
+    for (number, case) in cases::all().iter().filter(|case| is_concerned(case)).enumerate() {
+        assert_invariant(case, &Sweep(vec![step]), n, 1000 + number as u64);
+    }
+}
+
+#[test]
+fn assignments_alone_leave_the_joint_as_it_is() {
+    every_case(Step::Assignments, 10_000, |_| true);
+}
+
+#[test]
+fn contexts_alone_leave_the_joint_as_it_is() {
+    let is_sampled = |case: &Case| !matches!(case.model.context.mode, ContextMode::None);
+    every_case(Step::Contexts, 10_000, is_sampled);
+}
+
+#[test]
+fn names_alone_leave_the_joint_as_it_is() {
+    every_case(Step::Names, 10_000, |case| !case.layout.names().is_empty());
+}
+
+#[test]
+fn appearance_alone_leaves_the_joint_as_it_is() {
+    every_case(Step::Faces, 10_000, |case| case.model.face.update == crate::model::FaceUpdate::Explicit);
+}
+
+#[test]
+fn weights_alone_leave_the_joint_as_it_is() {
+    every_case(Step::Weights, 10_000, |_| true);
+}
+
+#[test]
+fn whole_sweeps_leave_the_joint_as_it_is() {
+    let twice = Sweep([Sweep::default().0, Sweep::default().0].concat());
+    for (number, case) in cases::all().iter().enumerate() {
+        assert_invariant(case, &twice, 5_000, 2000 + number as u64);
+    }
+}
+
+/// Geweke (2004): alternate sweeps and fresh data; the states visited are draws of the prior.
+#[test]
+fn successive_conditionals_visit_the_prior() {
+    for (number, case) in cases::all().iter().enumerate().filter(|(number, _)| [4, 6, 8, 10].contains(number))
+    {
+        let mut rng: Rng = driver(3000 + number as u64);
+        let n = 15_000;
+        let mut of_prior = vec![Vec::new(); STATISTICS.len()];
+        let mut of_chain = vec![Vec::new(); STATISTICS.len()];
+        let (mut state, mut data) = prior::draw(&case.model, &case.layout, &mut rng);
+        for _ in 0..n {
+            Sweep::default().run(&mut state, &case.model, &data, &mut rng);
+            prior::redraw_data(&mut state, &case.model, &mut data, &mut rng);
+            let (fresh, its_data) = prior::draw(&case.model, &case.layout, &mut rng);
+            let visited = statistics(&state, case, &data);
+            let drawn = statistics(&fresh, case, &its_data);
+            for k in 0..STATISTICS.len() {
+                of_chain[k].push(visited[k]);
+                of_prior[k].push(drawn[k]);
+            }
+        }
+        for (k, name) in STATISTICS.iter().enumerate() {
+            let mean = |values: &[f64]| values.iter().sum::<f64>() / n as f64;
+            let error = standard_error(&[&of_chain[k]]).hypot(standard_error(&[&of_prior[k]]));
+            let shift = mean(&of_chain[k]) - mean(&of_prior[k]);
+            if error.is_finite() && error > 0.0 {
+                assert!((shift / error).abs() < 4.0, "{}: {name}: z = {}", case.name, shift / error);
+            } else {
+                assert_eq!(shift, 0.0, "{}: {name} does not move", case.name);
+            }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! HOW BELIEF MOVES: one kernel per conditional of Appendix C, and the sweep: which kernels, in which order.
+
+pub mod assignments;
+pub mod contexts;
+pub mod faces;
+pub mod names;
+pub mod weights;
+
+mod concentration;
+#[cfg(test)]
+mod geweke;
+#[cfg(test)]
+mod joint_ratio;
+
+use crate::data::Dataset;
+use crate::model::Model;
+use crate::random::Rng;
+use crate::state::State;
+
+/// A kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Step {
+    /// Identities `z_n` of all faces (§C.2).
+    Assignments,
+    /// Contexts `c*_m` of all frames, and gamma_0 (§C.3).
+    Contexts,
+    /// Names `y*_i`, H, epsilon and lambda (§C.4).
+    Names,
+    /// Appearance `theta*_i`, when it is kept (§C.5).
+    Faces,
+    /// Tables, alpha_c, alpha_0 and global weights (§C.1).
+    Weights,
+}
+
+/// The kernels of one sweep, in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sweep(pub Vec<Step>);
+
+impl Default for Sweep {
+    fn default() -> Self {
+        Self(vec![Step::Assignments, Step::Contexts, Step::Names, Step::Faces, Step::Weights])
+    }
+}
+
+/// What a sweep noticed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Info {
+    /// How many faces changed their identity.
+    pub moved_faces: usize,
+    /// How many frames changed their context.
+    pub moved_frames: usize,
+}
+
+impl Sweep {
+    /// Runs the kernels once.
+    pub fn run(&self, state: &mut State, model: &Model, data: &Dataset, rng: &mut Rng) -> Info {
+        let mut info = Info::default();
+        for step in &self.0 {
+            match step {
+                Step::Assignments => info.moved_faces += assignments::step(state, model, data, rng),
+                Step::Contexts => info.moved_frames += contexts::step(state, model, data, rng),
+                Step::Names => names::step(state, model, rng),
+                Step::Faces => faces::step(state, model, rng),
+                Step::Weights => weights::step(state, model, data, rng),
+            }
+        }
+        debug_assert_eq!(state.check(model, data), Ok(()));
+        info
+    }
+}

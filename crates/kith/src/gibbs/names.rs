@@ -1,0 +1,179 @@
+//! Names `y*_i` of the identities (§C.4), the weights H of names, the error rate and the concentration.
+
+use crate::ids::IdentityId;
+use crate::math::{ln_1m_exp, ln_gamma, ln_gamma_density, ln_rising};
+use crate::model::{ErrorRate, Model, NameUpdate, Strength};
+use crate::random::Rng;
+use crate::state::{Name, State};
+
+/// Redraws the names of all identities, then epsilon, H (with the rejected draws, D5) and lambda.
+pub fn step(state: &mut State, model: &Model, rng: &mut Rng) {
+    // While nobody has ever been named, every name is unknown.
+    let n_identities = if state.names.n_known() == 0 { 0 } else { state.seating.n_identities() };
+    for place in 0..n_identities {
+        let identity = state.seating.identities()[place];
+        let drawn = rng.categorical_ln(&mut ln_weights(identity, state, model));
+        let name = state.names.all().nth(drawn).expect("a name was drawn among all");
+        state.names.set(identity, name);
+    }
+    if let ErrorRate::Learnt { alpha, beta } = model.name.error_rate {
+        let (wrong, right) = count_votes(state);
+        state.names.error_rate = rng.beta(alpha + wrong, beta + right);
+    }
+    if model.name.update == NameUpdate::Exact {
+        redraw_prior(state, rng);
+    }
+    if let Strength::Learnt { shape, rate } = model.name.concentration {
+        redraw_concentration(shape, rate, state, model, rng);
+    }
+}
+
+/// ln weights of an identity's name over Y, then unknown: given H the exact conditional, or in the paper's
+/// marginal form (C.14), with J_unknown restored (D4) and the J_l inside its bracket without identity i (D9).
+pub fn ln_weights(identity: IdentityId, state: &State, model: &Model) -> Vec<f64> {
+    match model.name.update {
+        NameUpdate::Exact => exact_ln_weights(identity, state),
+        NameUpdate::Paper => paper_ln_weights(identity, state),
+    }
+}
+
+fn exact_ln_weights(identity: IdentityId, state: &State) -> Vec<f64> {
+    let names = &state.names;
+    let votes = names.votes(identity);
+    let ln_wrong = names.error_rate.ln();
+    let ln_right = (-names.error_rate).ln_1p();
+    let n_votes: f64 = votes.iter().map(|vote| f64::from(vote.1)).sum();
+    // prod over votes of epsilon H(y), as if all were wrong; each name k then corrects its own votes and
+    // divides the others by 1 - H(k).
+    let all_wrong: f64 = votes.iter().map(|&(y, n)| f64::from(n) * names.ln_weight(Name::Known(y))).sum();
+    let mut out: Vec<f64> = names
+        .all()
+        .map(|name| {
+            let ln_others = match name {
+                Name::Known(_) if n_votes > 0.0 => names.ln_others(name),
+                _ => 0.0,
+            };
+            names.ln_weight(name) + all_wrong + n_votes * (ln_wrong - ln_others)
+        })
+        .collect();
+    for &(label, n) in votes {
+        let name = Name::Known(label);
+        let as_wrong = ln_wrong + names.ln_weight(name) - names.ln_others(name);
+        out[names.slot(name)] += f64::from(n) * (ln_right - as_wrong);
+    }
+    out
+}
+
+fn paper_ln_weights(identity: IdentityId, state: &State) -> Vec<f64> {
+    let names = &state.names;
+    let (lambda, epsilon) = (names.concentration, names.error_rate);
+    let n_identities = state.seating.n_identities() as f64;
+    let votes = names.votes(identity);
+    let n_votes: f64 = votes.iter().map(|vote| f64::from(vote.1)).sum();
+    names
+        .all()
+        .map(|name| {
+            let ln_mass = lambda.ln() + names.ln_base(name);
+            let others = f64::from(names.n_named(name) - u32::from(names.of(identity) == name));
+            // lambda L + J, in logarithms because lambda L may be far below 1e-300.
+            let ln_urn = |count: f64| if count == 0.0 { ln_mass } else { (ln_mass.exp() + count).ln() };
+            match name {
+                Name::Unknown => ln_urn(others) - n_votes * (lambda + n_identities).ln(),
+                Name::Known(label) => {
+                    let rest = (lambda + n_identities - (others + 1.0)).ln();
+                    let own = votes.iter().find(|vote| vote.0 == label).map_or(0.0, |vote| f64::from(vote.1));
+                    let ratio = (-epsilon).ln_1p() + rest - epsilon.ln() - ln_urn(others);
+                    ln_urn(others) - n_votes * rest + own * ratio
+                }
+            }
+        })
+        .collect()
+}
+
+/// How many given names differ from their identity's name, and how many agree.
+fn count_votes(state: &State) -> (f64, f64) {
+    let (mut wrong, mut right) = (0.0, 0.0);
+    for &identity in state.seating.identities() {
+        for &(given, n) in state.names.votes(identity) {
+            let agrees = state.names.of(identity) == Name::Known(given);
+            *(if agrees { &mut right } else { &mut wrong }) += f64::from(n);
+        }
+    }
+    (wrong, right)
+}
+
+/// Deviation D5: for each wrong name, how often the identity's own name was drawn and rejected before it,
+/// then H | rest ~ Dir(lambda L + J + wrong names shown + rejected draws).
+fn redraw_prior(state: &mut State, rng: &mut Rng) {
+    let names = &state.names;
+    let ln_lambda = names.concentration.ln();
+    let mut shapes: Vec<f64> = names
+        .all()
+        .map(|name| (ln_lambda + names.ln_base(name)).exp() + f64::from(names.n_named(name)))
+        .collect();
+    for &identity in state.seating.identities() {
+        let name = names.of(identity);
+        for &(given, n) in names.votes(identity) {
+            if name == Name::Known(given) {
+                continue;
+            }
+            shapes[given.index()] += f64::from(n);
+            if let Name::Known(own) = name {
+                let ln_own = ln_1m_exp(names.ln_others(name));
+                shapes[own.index()] += (0..n).map(|_| rng.geometric(ln_own)).sum::<f64>();
+            }
+        }
+    }
+    rng.ln_dirichlet(&mut shapes);
+    state.names.ln_prior = shapes;
+}
+
+/// lambda by slice sampling of ln lambda (Neal 2003, stepping out). Its likelihood is H's prior; in the paper's
+/// marginal form, the urn of all y*.
+fn redraw_concentration(shape: f64, rate: f64, state: &mut State, model: &Model, rng: &mut Rng) {
+    let names = &state.names;
+    let n_identities = state.seating.n_identities() as f64;
+    let ln_density = |ln_lambda: f64| {
+        let lambda = ln_lambda.exp();
+        // The Jacobian of the logarithm adds ln lambda.
+        let mut ln_p = ln_gamma_density(lambda, shape, rate) + ln_lambda;
+        match model.name.update {
+            NameUpdate::Exact => {
+                ln_p += ln_gamma(lambda);
+                for name in names.all() {
+                    let ln_shape = ln_lambda + names.ln_base(name);
+                    let a = ln_shape.exp();
+                    ln_p += (a - 1.0) * names.ln_weight(name) + ln_shape - ln_gamma(1.0 + a);
+                }
+            }
+            NameUpdate::Paper => {
+                ln_p -= ln_rising(ln_lambda, n_identities);
+                for name in names.all() {
+                    ln_p += ln_rising(ln_lambda + names.ln_base(name), f64::from(names.n_named(name)));
+                }
+            }
+        }
+        ln_p
+    };
+    state.names.concentration = slice(names.concentration.ln(), 1.0, ln_density, rng).exp();
+}
+
+/// One slice-sampling step for a density on the line, given by its logarithm.
+fn slice(at: f64, width: f64, ln_density: impl Fn(f64) -> f64, rng: &mut Rng) -> f64 {
+    let height = ln_density(at) + rng.uniform().ln();
+    let mut low = at - width * rng.uniform();
+    let mut high = low + width;
+    while ln_density(low) > height {
+        low -= width;
+    }
+    while ln_density(high) > height {
+        high += width;
+    }
+    loop {
+        let proposed = low + (high - low) * rng.uniform();
+        if ln_density(proposed) > height {
+            return proposed;
+        }
+        *(if proposed < at { &mut low } else { &mut high }) = proposed;
+    }
+}

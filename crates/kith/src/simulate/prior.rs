@@ -1,0 +1,161 @@
+//! Draws from the model itself: latent variables and data together, for tests and power studies.
+
+use crate::data::Dataset;
+use crate::gibbs::assignments::Scan;
+use crate::ids::{FaceId, LabelId};
+use crate::model::face::Face;
+use crate::model::{ErrorRate, LocalConcentration, Model, Strength};
+use crate::random::Rng;
+use crate::state::{Name, State};
+
+/// A state and a dataset from the joint distribution. `layout` says what is fixed: frames, given contexts, the
+/// known names, and which faces are named; its embeddings and who has which name are drawn anew.
+///
+/// Draws with a name outside the known ones are rejected, and draws with repeats in a frame accepted with
+/// probability `repeat^pairs`, so that they follow exactly the joint that the kernels leave invariant.
+pub fn draw(model: &Model, layout: &Dataset, rng: &mut Rng) -> (State, Dataset) {
+    loop {
+        let mut data = layout.clone();
+        let (state, thetas) = draw_latent(model, &mut data, rng);
+        let is_accepted = rng.uniform().ln() < state.n_repeats(&data) as f64 * model.repeat.ln();
+        if is_accepted && draw_names(&state, &mut data, rng) {
+            let mut state = state;
+            draw_embeddings(&state, model, &mut data, |slot| thetas[slot].clone(), rng);
+            state.refresh(model, &data);
+            return (state, data);
+        }
+    }
+}
+
+/// Draws the data anew given the latent variables; the state's statistics follow.
+pub fn redraw_data(state: &mut State, model: &Model, data: &mut Dataset, rng: &mut Rng) {
+    let mut thetas: Vec<Option<Face>> = vec![None; state.seating().n_slots()];
+    for &identity in state.seating().identities() {
+        // Where theta* is integrated out, it is drawn and forgotten.
+        let kept = state.faces().theta(identity).cloned();
+        let theta = kept.unwrap_or_else(|| model.face.draw(&model.face.group(), rng));
+        thetas[identity.index()] = Some(theta);
+    }
+    draw_embeddings(state, model, data, |slot| thetas[slot].clone().expect("every identity has one"), rng);
+    for face in data.faces() {
+        if data.given_name(face).is_some() {
+            let name = name_of(state, face);
+            let mut ln_weights: Vec<f64> = (0..state.names().n_known())
+                .map(|label| state.names().ln_likelihood(LabelId::new(label), name))
+                .collect();
+            data.set_label(face, LabelId::new(rng.categorical_ln(&mut ln_weights)));
+        }
+    }
+    state.refresh(model, data);
+}
+
+/// Hyperparameters, contexts, H, identities with names and theta*; the last by slot.
+fn draw_latent(model: &Model, data: &mut Dataset, rng: &mut Rng) -> (State, Vec<Face>) {
+    let mut state = State::empty(model);
+    state.weights.global_concentration = draw_strength(model.identity.global_concentration, rng);
+    state.weights.context_concentration = draw_strength(model.context.concentration, rng);
+    state.names.concentration = draw_strength(model.name.concentration, rng);
+    if let ErrorRate::Learnt { alpha, beta } = model.name.error_rate {
+        state.names.error_rate = rng.beta(alpha, beta);
+    }
+    // Contexts come from the prior given the frames before, H from splitting off one known name at a time:
+    // both are exact draws.
+    state.extend(data, model, rng);
+    match &model.identity.local_concentration {
+        LocalConcentration::Shared(strength) => {
+            let shared = draw_strength(*strength, rng);
+            state.weights.local_concentration.fill(shared);
+        }
+        each => {
+            for (context, alpha_c) in state.weights.local_concentration.iter_mut().enumerate() {
+                *alpha_c = draw_strength(each.of(data.contexts().get(context).map(String::as_str)), rng);
+            }
+        }
+    }
+    let unnamed = without_names(data);
+    let mut thetas: Vec<Face> = Vec::new();
+    let mut scan = Scan::new(model);
+    for face in unnamed.faces() {
+        let context = state.context_of_face(face, &unnamed);
+        let identities = state.seating().identities();
+        let mut ln_seats: Vec<f64> = identities.iter().map(|&i| state.ln_seat(context, i)).collect();
+        ln_seats.push(state.ln_new_seat(context));
+        match state.seating().identities().get(rng.categorical_ln(&mut ln_seats)).copied() {
+            Some(identity) => scan.seat_at(face, identity, &mut state, model, &unnamed),
+            None => {
+                let identity = scan.seat_apart(face, &mut state, model, &unnamed, rng);
+                let theta = model.face.draw(&model.face.group(), rng);
+                state.faces.set_theta(identity, &theta);
+                thetas.push(theta);
+            }
+        }
+    }
+    (state, thetas)
+}
+
+fn draw_strength(strength: Strength, rng: &mut Rng) -> f64 {
+    match strength {
+        Strength::Fixed(value) => value,
+        Strength::Learnt { shape, rate } => rng.gamma(shape, rate),
+    }
+}
+
+/// The same faces, as if nobody had been named; the known names stay known.
+fn without_names(data: &Dataset) -> Dataset {
+    let mut unnamed = data.clone();
+    for face in data.faces() {
+        unnamed.set_name(face, None);
+    }
+    unnamed
+}
+
+fn name_of(state: &State, face: FaceId) -> Name {
+    state.names().of(state.seating().identity_of(face).expect("every face is seated"))
+}
+
+/// Gives every face that is named in the layout a name; false when one falls outside the known names.
+fn draw_names(state: &State, data: &mut Dataset, rng: &mut Rng) -> bool {
+    let names = state.names();
+    for face in data.faces() {
+        if data.given_name(face).is_none() {
+            continue;
+        }
+        let own = name_of(state, face);
+        let is_wrong = rng.bernoulli(names.error_rate());
+        let shown = if is_wrong {
+            // H without the identity's own name; an unknown name is one of so many that it excludes nothing.
+            let mut ln_weights: Vec<f64> = names
+                .all()
+                .map(|name| {
+                    if name == own && own != Name::Unknown {
+                        f64::NEG_INFINITY
+                    } else {
+                        names.ln_weight(name)
+                    }
+                })
+                .collect();
+            names.all().nth(rng.categorical_ln(&mut ln_weights)).expect("a name was drawn among all")
+        } else {
+            own
+        };
+        match shown {
+            Name::Known(label) => data.set_label(face, label),
+            Name::Unknown => return false,
+        }
+    }
+    true
+}
+
+fn draw_embeddings(
+    state: &State,
+    model: &Model,
+    data: &mut Dataset,
+    theta: impl Fn(usize) -> Face,
+    rng: &mut Rng,
+) {
+    for face in data.faces() {
+        let identity = state.seating().identity_of(face).expect("every face is seated");
+        let x = model.face.simulate(&theta(identity.index()), rng);
+        data.set_embedding(face, &x);
+    }
+}
