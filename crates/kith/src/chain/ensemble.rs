@@ -1,0 +1,116 @@
+//! Many chains of one posterior, run side by side; their draws do not depend on the number of threads.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::{Chain, Draw, Start};
+use crate::data::Dataset;
+use crate::gibbs::Sweep;
+use crate::model::{Model, ModelError};
+
+/// Chains with one random stream each.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ensemble {
+    chains: Vec<Chain>,
+}
+
+/// How long to run and what to keep: sweeps are counted from 1, and those after `burn_in` kept by `thin`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// The last sweep.
+    pub sweeps: u64,
+    /// Sweeps that are not kept.
+    pub burn_in: u64,
+    /// Every how many sweeps a draw is kept.
+    pub thin: u64,
+}
+
+impl Run {
+    /// §4.1: 500 steps, the first 100 discarded, thinned by 10.
+    pub const PAPER: Self = Self { sweeps: 500, burn_in: 100, thin: 10 };
+
+    /// Whether a draw is kept after this sweep.
+    pub fn keeps(&self, sweep: u64) -> bool {
+        sweep > self.burn_in && (sweep - self.burn_in).is_multiple_of(self.thin)
+    }
+
+    /// How many draws each chain keeps.
+    pub fn n_kept(&self) -> u64 {
+        self.sweeps.saturating_sub(self.burn_in) / self.thin
+    }
+}
+
+impl Ensemble {
+    /// Starts `n_chains` chains, the starting points dealt over them in turn.
+    pub fn start(
+        starts: &[Start],
+        n_chains: usize,
+        seed: u64,
+        model: &Model,
+        data: &Dataset,
+    ) -> Result<Self, ModelError> {
+        assert!(!starts.is_empty(), "there is at least one starting point");
+        model.check(data)?;
+        let chains = (0..n_chains)
+            .into_par_iter()
+            .map(|number| Chain::start(starts[number % starts.len()], number as u32, seed, model, data))
+            .collect();
+        Ok(Self { chains })
+    }
+
+    /// The chains.
+    pub fn chains(&self) -> &[Chain] {
+        &self.chains
+    }
+
+    /// Takes in what has arrived since (see [`Chain::extend`]).
+    pub fn extend(&mut self, model: &Model, data: &Dataset) -> Result<(), ModelError> {
+        model.check(data)?;
+        self.chains.par_iter_mut().for_each(|chain| chain.extend(model, data));
+        Ok(())
+    }
+
+    /// Sweeps every chain `times` times.
+    pub fn sweep(&mut self, times: u64, sweep: &Sweep, model: &Model, data: &Dataset) {
+        self.chains.par_iter_mut().for_each(|chain| {
+            for _ in 0..times {
+                chain.sweep(sweep, model, data);
+            }
+        });
+    }
+
+    /// Runs on to sweep `until` (at most `run.sweeps`), or until `stop` is set; returns the kept draws ordered
+    /// by sweep, then chain. Called again it goes on from there.
+    pub fn run(
+        &mut self,
+        run: &Run,
+        until: u64,
+        sweep: &Sweep,
+        model: &Model,
+        data: &Dataset,
+        stop: &AtomicBool,
+        swept: &(dyn Fn() + Sync),
+    ) -> Vec<Draw> {
+        let of_chain = |chain: &mut Chain| {
+            let mut kept = Vec::new();
+            while chain.n_sweeps() < until.min(run.sweeps) && !stop.load(Ordering::Relaxed) {
+                chain.sweep(sweep, model, data);
+                if run.keeps(chain.n_sweeps()) {
+                    kept.push(chain.draw(model, data));
+                }
+                swept();
+            }
+            kept
+        };
+        let mut draws: Vec<Draw> = self.chains.par_iter_mut().flat_map_iter(of_chain).collect();
+        draws.sort_by_key(|draw| (draw.sweep, draw.chain));
+        draws
+    }
+
+    /// What all chains believe now.
+    pub fn draws(&self, model: &Model, data: &Dataset) -> Vec<Draw> {
+        self.chains.iter().map(|chain| chain.draw(model, data)).collect()
+    }
+}

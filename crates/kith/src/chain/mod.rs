@@ -1,0 +1,14 @@
+//! WHO MOVES BELIEF: chains, ensembles of them, the paper's schedules, and how far to trust their draws.
+
+pub mod diagnostics;
+mod draw;
+mod ensemble;
+mod learner;
+mod single;
+mod start;
+
+pub use draw::Draw;
+pub use ensemble::{Ensemble, Run};
+pub use learner::{LearnError, Learner, Schedule};
+pub use single::Chain;
+pub use start::Start;

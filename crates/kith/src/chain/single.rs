@@ -1,0 +1,66 @@
+//! One chain: a state, its generator, and how many sweeps it has made. Stored, it is a checkpoint.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Draw, Start};
+use crate::data::Dataset;
+use crate::gibbs::assignments::Scan;
+use crate::gibbs::{Info, Sweep};
+use crate::model::Model;
+use crate::random::{self, Rng};
+use crate::state::State;
+
+/// A running chain. Serialised and read back it goes on bit for bit as if it had not been interrupted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Chain {
+    state: State,
+    rng: Rng,
+    number: u32,
+    n_sweeps: u64,
+}
+
+impl Chain {
+    /// Starts chain `number` of a seed. The model must have passed [`Model::check`].
+    pub fn start(start: Start, number: u32, seed: u64, model: &Model, data: &Dataset) -> Self {
+        let mut rng = random::stream(seed, u64::from(number));
+        let state = start.state(model, data, &mut rng);
+        Self { state, rng, number, n_sweeps: 0 }
+    }
+
+    /// What the chain believes now.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// Which chain of its ensemble it is.
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// How many sweeps it has made.
+    pub fn n_sweeps(&self) -> u64 {
+        self.n_sweeps
+    }
+
+    /// One sweep.
+    pub fn sweep(&mut self, sweep: &Sweep, model: &Model, data: &Dataset) -> Info {
+        self.n_sweeps += 1;
+        sweep.run(&mut self.state, model, data, &mut self.rng)
+    }
+
+    /// Takes in frames, contexts and names that have arrived since: newcomers are seated one by one.
+    pub fn extend(&mut self, model: &Model, data: &Dataset) {
+        self.state.extend(data, model, &mut self.rng);
+        let mut scan = Scan::new(model);
+        for face in data.faces() {
+            if self.state.seating().identity_of(face).is_none() {
+                scan.seat_new(face, &mut self.state, model, data, &mut self.rng);
+            }
+        }
+    }
+
+    /// The state as a draw of the posterior.
+    pub fn draw(&self, model: &Model, data: &Dataset) -> Draw {
+        Draw::of(&self.state, self.number, self.n_sweeps, model, data)
+    }
+}

@@ -1,0 +1,428 @@
+//! The identities of all faces of a new frame, jointly, under one draw (the paper's (6), (7) and (18)).
+//!
+//! A configuration gives every face of the frame a seat. Its weight is the chance of its context, of its seats
+//! (counts growing along the frame, weights of new identities integrated out), of the faces at those seats, and
+//! the `repeat` factor. One face is summed over exactly; several are searched face by face, keeping every
+//! configuration within [`NEGLIGIBLE`] of the best, and at most [`WIDEST`] of them.
+
+use std::collections::HashMap;
+
+use super::posterior::{Pooled, Posterior};
+use crate::math::{ln_add_exp, ln_gamma, ln_sum_exp};
+use crate::model::ContextMode;
+use crate::model::face::{Centred, Group};
+
+/// Configurations this many nats below the best one carry less than 1e-15 of its probability.
+const NEGLIGIBLE: f64 = 35.0;
+/// More configurations than this are not kept from face to face.
+const WIDEST: usize = 4096;
+/// Frames with more faces than a mask has bits are answered in pieces.
+pub(super) const MOST_FACES: usize = 64;
+
+/// A new frame, with every face compared to every distinct group of faces once for all draws.
+pub(super) struct NewFrame<'p> {
+    posterior: &'p Posterior,
+    context: Option<&'p str>,
+    xs: Vec<Centred>,
+    /// ln predictive of face r under group u, and under nobody.
+    ln_at: Vec<Vec<f64>>,
+    ln_new: Vec<f64>,
+    /// ln predictive of face r under a group (or nobody, `None`) joined by earlier faces of the frame.
+    joined: HashMap<(Option<u32>, u64, usize), f64>,
+}
+
+/// What one draw says of a new frame.
+pub(super) struct Marginals {
+    /// ln p(the frame's faces | draw).
+    pub ln_evidence: f64,
+    /// Per face: (identity of the draw, probability) of every identity that matters.
+    pub identities: Vec<Vec<(u32, f64)>>,
+    /// Per face: the probability of an identity never seen.
+    pub new: Vec<f64>,
+    /// The probability of each context, by its label's number; one more than were occupied stands for a new one.
+    pub contexts: Vec<(ContextLabel, f64)>,
+}
+
+/// How a context is called in an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum ContextLabel {
+    /// A context of the draw, or the first free number for one without frames.
+    Number(u32),
+    /// A given name that training never saw.
+    Unseen,
+}
+
+/// A seat of a configuration.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Seat {
+    /// An identity of the draw.
+    Known(u32),
+    /// The k-th new identity of the frame.
+    New(u32),
+}
+
+/// Seats of the first faces of the frame.
+#[derive(Clone)]
+struct Configuration {
+    ln_weight: f64,
+    seats: Vec<Seat>,
+}
+
+/// A context a frame may be in: its label, ln of its prior, and which of the draw's it is.
+struct Candidate {
+    label: ContextLabel,
+    ln_prior: f64,
+    context: Option<usize>,
+    concentration: f64,
+}
+
+impl<'p> NewFrame<'p> {
+    pub fn new(posterior: &'p Posterior, context: Option<&'p str>, faces: &[&[f32]]) -> Self {
+        let model = &posterior.model.face;
+        let nobody = model.group();
+        let mut xs = Vec::new();
+        for face in faces {
+            let mut x = Centred::default();
+            model.centre(face, &mut x);
+            xs.push(x);
+        }
+        let ln_at = xs
+            .iter()
+            .map(|x| posterior.groups.iter().map(|group| model.ln_predictive(group, x)).collect())
+            .collect();
+        let ln_new = xs.iter().map(|x| model.ln_predictive(&nobody, x)).collect();
+        Self { posterior, context, xs, ln_at, ln_new, joined: HashMap::new() }
+    }
+
+    /// The marginals of the frame's faces and context under one draw.
+    pub fn under(&mut self, draw: &Pooled) -> Marginals {
+        let candidates = self.candidates(draw);
+        let n_faces = self.xs.len();
+        let mut ln_contexts = Vec::new();
+        let mut per_context = Vec::new();
+        for candidate in &candidates {
+            let (ln_total, identities, new) = match n_faces {
+                1 => self.one_face(draw, candidate),
+                _ => self.all_faces(draw, candidate),
+            };
+            ln_contexts.push(candidate.ln_prior + ln_total);
+            per_context.push((identities, new));
+        }
+        let ln_evidence = ln_sum_exp(&ln_contexts);
+        let mut marginals = Marginals {
+            ln_evidence,
+            identities: vec![Vec::new(); n_faces],
+            new: vec![0.0; n_faces],
+            contexts: Vec::new(),
+        };
+        for ((candidate, ln_p), (identities, new)) in candidates.iter().zip(ln_contexts).zip(per_context) {
+            let p = (ln_p - ln_evidence).exp();
+            match marginals.contexts.iter_mut().find(|known| known.0 == candidate.label) {
+                Some(known) => known.1 += p,
+                None => marginals.contexts.push((candidate.label, p)),
+            }
+            for face in 0..n_faces {
+                marginals.new[face] += p * new[face];
+                marginals.identities[face].extend(identities[face].iter().map(|&(i, share)| (i, p * share)));
+            }
+        }
+        marginals
+    }
+
+    /// The contexts the frame may be in (MODEL.md §2, §6).
+    fn candidates(&self, draw: &Pooled) -> Vec<Candidate> {
+        let model = &self.posterior.model;
+        let gamma_0 = draw.context_concentration;
+        let n_frames: u32 = draw.contexts.iter().map(|context| context.n_frames).sum();
+        let known = |number: usize, label: u32, weight: f64| Candidate {
+            label: ContextLabel::Number(label),
+            ln_prior: (weight / (gamma_0 + f64::from(n_frames))).ln(),
+            context: Some(number),
+            concentration: draw.contexts[number].concentration,
+        };
+        let certain = |candidate| Candidate { ln_prior: 0.0, ..candidate };
+        let share = gamma_0 / draw.contexts.len() as f64;
+        let all = draw.contexts.iter().enumerate();
+        match (model.context.mode, self.context) {
+            (ContextMode::None, _) => vec![certain(known(0, 0, 1.0))],
+            (ContextMode::Given, _) if self.posterior.contexts.is_empty() => vec![certain(known(0, 0, 1.0))],
+            (ContextMode::Given, Some(name)) => {
+                match self.posterior.contexts.iter().position(|context| context == name) {
+                    Some(number) => vec![certain(known(number, number as u32, 1.0))],
+                    None => {
+                        let local = &model.identity.local_concentration;
+                        let is_shared = local.is_shared();
+                        let first = draw.contexts[0].concentration;
+                        let concentration = if is_shared { first } else { local.of(Some(name)).start() };
+                        let label = ContextLabel::Unseen;
+                        vec![Candidate { label, ln_prior: 0.0, context: None, concentration }]
+                    }
+                }
+            }
+            (ContextMode::Given, None) => {
+                all.map(|(c, context)| known(c, c as u32, share + f64::from(context.n_frames))).collect()
+            }
+            (ContextMode::Latent { .. }, _) => {
+                let occupied = draw.contexts.iter().filter(|context| context.n_frames > 0).count();
+                all.map(|(c, context)| known(c, c.min(occupied) as u32, share + f64::from(context.n_frames)))
+                    .collect()
+            }
+            (ContextMode::Unbounded, _) => {
+                let mut candidates: Vec<Candidate> =
+                    all.map(|(c, context)| known(c, c as u32, f64::from(context.n_frames))).collect();
+                candidates.push(Candidate {
+                    label: ContextLabel::Number(draw.contexts.len() as u32),
+                    ln_prior: (gamma_0 / (gamma_0 + f64::from(n_frames))).ln(),
+                    context: None,
+                    concentration: draw.contexts[0].concentration,
+                });
+                candidates
+            }
+        }
+    }
+
+    /// (6), (7) and (18) for the only face of a frame.
+    fn one_face(&self, draw: &Pooled, candidate: &Candidate) -> (f64, Vec<Vec<(u32, f64)>>, Vec<f64>) {
+        let seats = Seats::of(draw, candidate);
+        let mut ln_weights: Vec<f64> = (0..draw.group.len())
+            .map(|identity| seats.ln_known(identity, 0.0) + self.ln_at[0][draw.group[identity] as usize])
+            .collect();
+        ln_weights.push(candidate.concentration.ln() + draw.ln_unseen + self.ln_new[0]);
+        let best = ln_weights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let mut total = 0.0;
+        let mut kept: Vec<(u32, f64)> = Vec::new();
+        for (identity, ln_weight) in ln_weights.iter().enumerate() {
+            if ln_weight - best > -NEGLIGIBLE {
+                let weight = (ln_weight - best).exp();
+                total += weight;
+                kept.push((identity as u32, weight));
+            }
+        }
+        kept.iter_mut().for_each(|seat| seat.1 /= total);
+        let new = match kept.last() {
+            Some(&(identity, p)) if identity as usize == draw.group.len() => {
+                kept.pop();
+                p
+            }
+            _ => 0.0,
+        };
+        (best + total.ln() - seats.ln_denominator(1), vec![kept], vec![new])
+    }
+
+    /// All faces of a frame, searched face by face.
+    fn all_faces(&mut self, draw: &Pooled, candidate: &Candidate) -> (f64, Vec<Vec<(u32, f64)>>, Vec<f64>) {
+        let n_faces = self.xs.len();
+        let seats = Seats::of(draw, candidate);
+        let mut beam = vec![Configuration { ln_weight: 0.0, seats: Vec::new() }];
+        for face in 0..n_faces {
+            // The seats that matter to this face if nobody of the frame were there already.
+            let alone: Vec<f64> = (0..draw.group.len())
+                .map(|i| seats.ln_known(i, 0.0) + self.ln_at[face][draw.group[i] as usize])
+                .collect();
+            let ln_alone_new = candidate.concentration.ln() + draw.ln_unseen + self.ln_new[face];
+            let best = alone.iter().copied().fold(ln_alone_new, f64::max);
+            let near: Vec<u32> = (0..alone.len() as u32)
+                .filter(|&identity| alone[identity as usize] > best - NEGLIGIBLE)
+                .collect();
+            let mut next = Vec::new();
+            for configuration in &beam {
+                self.extend(configuration, face, &near, &seats, draw, &mut next);
+            }
+            let best = next.iter().map(|c| c.ln_weight).fold(f64::NEG_INFINITY, f64::max);
+            next.retain(|configuration| configuration.ln_weight > best - NEGLIGIBLE);
+            if next.len() > WIDEST {
+                next.sort_by(|a, b| b.ln_weight.total_cmp(&a.ln_weight));
+                next.truncate(WIDEST);
+            }
+            beam = next;
+        }
+        let ln_weights: Vec<f64> = beam.iter().map(|configuration| configuration.ln_weight).collect();
+        let ln_total = ln_sum_exp(&ln_weights);
+        let mut identities = vec![Vec::new(); n_faces];
+        let mut new = vec![0.0; n_faces];
+        for configuration in &beam {
+            let p = (configuration.ln_weight - ln_total).exp();
+            for (face, seat) in configuration.seats.iter().enumerate() {
+                match seat {
+                    Seat::New(_) => new[face] += p,
+                    Seat::Known(identity) => identities[face].push((*identity, p)),
+                }
+            }
+        }
+        (ln_total - seats.ln_denominator(n_faces), identities, new)
+    }
+
+    /// All ways to seat the next face of a configuration.
+    fn extend(
+        &mut self,
+        configuration: &Configuration,
+        face: usize,
+        near: &[u32],
+        seats: &Seats<'_>,
+        draw: &Pooled,
+        out: &mut Vec<Configuration>,
+    ) {
+        let ln_repeat = self.posterior.model.repeat.ln();
+        let at = |seat: Seat| {
+            let places = configuration.seats.iter().enumerate();
+            places.filter(|(_, other)| **other == seat).fold(0u64, |mask, (r, _)| mask | 1 << r)
+        };
+        let mut push = |seat: Seat, ln_step: f64| {
+            let mut seats = configuration.seats.clone();
+            seats.push(seat);
+            out.push(Configuration { ln_weight: configuration.ln_weight + ln_step, seats });
+        };
+        // Identities that faces of this frame already have are tried too, however far they looked alone.
+        let mut known: Vec<u32> = near.to_vec();
+        for seat in &configuration.seats {
+            if let Seat::Known(identity) = seat {
+                if !known.contains(identity) {
+                    known.push(*identity);
+                }
+            }
+        }
+        for identity in known {
+            let mask = at(Seat::Known(identity));
+            let earlier = f64::from(mask.count_ones());
+            let ln_seat = seats.ln_known(identity as usize, earlier);
+            let ln_face = self.ln_joined(Some(draw.group[identity as usize]), mask, face);
+            push(
+                Seat::Known(identity),
+                ln_seat + ln_face + if mask == 0 { 0.0 } else { earlier * ln_repeat },
+            );
+        }
+        let n_new = configuration.seats.iter().filter_map(|seat| match seat {
+            Seat::New(k) => Some(k + 1),
+            Seat::Known(_) => None,
+        });
+        let n_new = n_new.max().unwrap_or(0);
+        let masks: Vec<u64> = (0..n_new).map(|k| at(Seat::New(k))).collect();
+        let mut counts: Vec<u32> = masks.iter().map(|mask| mask.count_ones()).collect();
+        let ln_before = seats.ln_new(&counts);
+        for k in 0..=n_new {
+            let mask = masks.get(k as usize).copied().unwrap_or(0);
+            match counts.get_mut(k as usize) {
+                Some(count) => *count += 1,
+                None => counts.push(1),
+            }
+            let ln_face = self.ln_joined(None, mask, face);
+            let ln_repeats = if mask == 0 { 0.0 } else { f64::from(mask.count_ones()) * ln_repeat };
+            push(Seat::New(k), seats.ln_new(&counts) - ln_before + ln_face + ln_repeats);
+            counts[k as usize] -= 1;
+        }
+    }
+
+    /// ln predictive of a face under a group (or nobody) joined by the frame's earlier faces of `mask`.
+    fn ln_joined(&mut self, group: Option<u32>, mask: u64, face: usize) -> f64 {
+        match (group, mask) {
+            (Some(group), 0) => self.ln_at[face][group as usize],
+            (None, 0) => self.ln_new[face],
+            _ => {
+                let model = &self.posterior.model.face;
+                let posterior = self.posterior;
+                let xs = &self.xs;
+                *self.joined.entry((group, mask, face)).or_insert_with(|| {
+                    let start = || model.group();
+                    let mut joined: Group =
+                        group.map_or_else(start, |group| posterior.groups[group as usize].clone());
+                    for (r, x) in xs.iter().enumerate() {
+                        if mask >> r & 1 == 1 {
+                            model.observe(&mut joined, x);
+                        }
+                    }
+                    model.ln_predictive(&joined, &xs[face])
+                })
+            }
+        }
+    }
+}
+
+/// Seat weights of one context of one draw.
+struct Seats<'d> {
+    draw: &'d Pooled,
+    context: Option<usize>,
+    concentration: f64,
+}
+
+impl<'d> Seats<'d> {
+    fn of(draw: &'d Pooled, candidate: &Candidate) -> Self {
+        Self { draw, context: candidate.context, concentration: candidate.concentration }
+    }
+
+    /// ln (N_ci + alpha_c pi_0i), with faces of the same frame seated there before.
+    fn ln_known(&self, identity: usize, earlier: f64) -> f64 {
+        let n_at = self.context.map_or(0, |context| self.draw.contexts[context].n_at[identity]);
+        let ln_share = self.concentration.ln() + self.draw.ln_weight[identity];
+        match f64::from(n_at) + earlier {
+            0.0 => ln_share,
+            n => (n + ln_share.exp()).ln(),
+        }
+    }
+
+    /// ln of the weight of new identities with these many faces each, their shares of pi_0' integrated out:
+    /// the sum over table counts t_j of prod_j |s(m_j, t_j)| Gamma(t_j) (alpha_c pi_0')^T alpha_0^k / alpha_0^(T),
+    /// T = sum t_j. One new identity with one face has alpha_c pi_0'.
+    fn ln_new(&self, counts: &[u32]) -> f64 {
+        if counts.is_empty() {
+            return 0.0;
+        }
+        let alpha_0 = self.draw.global_concentration;
+        let ln_step = self.concentration.ln() + self.draw.ln_unseen;
+        // ln coefficients by T.
+        let mut by_tables = vec![0.0];
+        for &count in counts {
+            let each = ln_stirling(count);
+            let mut next = vec![f64::NEG_INFINITY; by_tables.len() + each.len() - 1];
+            for (a, &x) in by_tables.iter().enumerate() {
+                for (t, &y) in each.iter().enumerate().skip(1) {
+                    next[a + t] = ln_add_exp(next[a + t], x + y + ln_gamma(t as f64));
+                }
+            }
+            by_tables = next;
+        }
+        let ln_terms: Vec<f64> = by_tables
+            .iter()
+            .enumerate()
+            .map(|(tables, ln_coefficient)| {
+                let tables = tables as f64;
+                ln_coefficient + tables * ln_step - (ln_gamma(alpha_0 + tables) - ln_gamma(alpha_0))
+            })
+            .collect();
+        ln_sum_exp(&ln_terms) + counts.len() as f64 * alpha_0.ln()
+    }
+
+    /// ln of (N_c. + alpha_c) (N_c. + alpha_c + 1) ..., one factor per face.
+    fn ln_denominator(&self, n_faces: usize) -> f64 {
+        let n_in = self.context.map_or(0, |context| self.draw.contexts[context].n_in);
+        (0..n_faces).map(|r| (f64::from(n_in) + self.concentration + r as f64).ln()).sum()
+    }
+}
+
+/// ln of the unsigned Stirling numbers of the first kind |s(n, t)|, t = 0 .. n.
+fn ln_stirling(n: u32) -> Vec<f64> {
+    let mut row = vec![0.0];
+    for m in 0..n {
+        let mut next = vec![f64::NEG_INFINITY; row.len() + 1];
+        for (t, &ln) in row.iter().enumerate() {
+            next[t + 1] = ln_add_exp(next[t + 1], ln);
+            if m > 0 {
+                next[t] = ln_add_exp(next[t], ln + f64::from(m).ln());
+            }
+        }
+        row = next;
+    }
+    row
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stirling_numbers_are_those_of_the_books() {
+        let exact = [0.0, 24.0, 50.0, 35.0, 10.0, 1.0];
+        for (ln, exact) in ln_stirling(5).iter().zip(exact) {
+            assert!((ln.exp() - exact).abs() < 1e-9, "{} {exact}", ln.exp());
+        }
+    }
+}

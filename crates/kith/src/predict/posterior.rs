@@ -1,0 +1,184 @@
+//! The posterior: pooled draws of all chains, immutable, with equal groups of faces kept once.
+
+use std::collections::HashMap;
+
+use crate::chain::Draw;
+use crate::data::Dataset;
+use crate::ids::{FaceId, LabelId};
+use crate::model::face::{Centred, Group};
+use crate::model::{ContextMode, Model};
+
+/// Draws pooled for prediction. An identity of a draw is known by the set of its faces: most sets occur in many
+/// draws, and their statistics are kept, and compared with a new face, once.
+#[derive(Clone, Debug)]
+pub struct Posterior {
+    pub(super) model: Model,
+    pub(super) n_names: usize,
+    names: Vec<String>,
+    pub(super) contexts: Vec<String>,
+    pub(super) groups: Vec<Group>,
+    /// The faces of each group, one list after the other, and where each begins.
+    members: Vec<FaceId>,
+    begins: Vec<usize>,
+    pub(super) draws: Vec<Pooled>,
+    n_faces: usize,
+}
+
+/// What prediction needs of one draw.
+#[derive(Clone, Debug)]
+pub(super) struct Pooled {
+    /// Per identity: its group, its name, ln pi_0i.
+    pub group: Vec<u32>,
+    pub name: Vec<Option<LabelId>>,
+    pub ln_weight: Vec<f64>,
+    /// ln pi_0'.
+    pub ln_unseen: f64,
+    pub global_concentration: f64,
+    pub context_concentration: f64,
+    /// H over the known names, then unknown.
+    pub name_weights: Vec<f64>,
+    pub contexts: Vec<PooledContext>,
+}
+
+/// One context of a draw: N_ci, N_c., M_c, alpha_c.
+#[derive(Clone, Debug)]
+pub(super) struct PooledContext {
+    pub n_at: Vec<u32>,
+    pub n_in: u32,
+    pub n_frames: u32,
+    pub concentration: f64,
+}
+
+impl Posterior {
+    /// Pools draws of the posterior of `model` given `data`.
+    ///
+    /// # Panics
+    /// When there is no draw, or a draw is not one of this dataset.
+    pub fn new(model: Model, data: &Dataset, draws: &[Draw]) -> Self {
+        assert!(!draws.is_empty(), "a posterior has at least one draw");
+        let mut pool =
+            Pool { index: HashMap::new(), groups: Vec::new(), members: Vec::new(), begins: vec![0] };
+        let pooled = draws.iter().map(|draw| pool.add(draw, &model, data)).collect();
+        Self {
+            n_names: data.names().len(),
+            names: data.names().to_vec(),
+            contexts: match model.context.mode {
+                ContextMode::Given => data.contexts().to_vec(),
+                _ => Vec::new(),
+            },
+            groups: pool.groups,
+            members: pool.members,
+            begins: pool.begins,
+            draws: pooled,
+            n_faces: data.n_faces(),
+            model,
+        }
+    }
+
+    /// The known names.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// How many draws there are.
+    pub fn n_draws(&self) -> usize {
+        self.draws.len()
+    }
+
+    /// How many faces were learnt from.
+    pub fn n_faces(&self) -> usize {
+        self.n_faces
+    }
+
+    /// The model behind the draws.
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+
+    pub(super) fn members(&self, group: usize) -> &[FaceId] {
+        &self.members[self.begins[group]..self.begins[group + 1]]
+    }
+}
+
+struct Pool {
+    index: HashMap<(u128, u32), u32>,
+    groups: Vec<Group>,
+    members: Vec<FaceId>,
+    begins: Vec<usize>,
+}
+
+impl Pool {
+    fn add(&mut self, draw: &Draw, model: &Model, data: &Dataset) -> Pooled {
+        assert_eq!(draw.identities.len(), data.n_faces(), "a draw has one identity per face");
+        let n_identities = draw.n_identities();
+        let mut faces_of = vec![Vec::new(); n_identities];
+        for (face, &identity) in data.faces().zip(&draw.identities) {
+            faces_of[identity as usize].push(face);
+        }
+        let group = faces_of.iter().map(|faces| self.intern(faces, model, data)).collect();
+
+        let mut contexts: Vec<PooledContext> = draw
+            .local_concentration
+            .iter()
+            .map(|&concentration| PooledContext {
+                n_at: vec![0; n_identities],
+                n_in: 0,
+                n_frames: 0,
+                concentration,
+            })
+            .collect();
+        for (frame, &context) in data.frames().zip(&draw.contexts) {
+            let context = &mut contexts[context as usize];
+            context.n_frames += 1;
+            for face in data.faces_in(frame) {
+                context.n_at[draw.identities[face.index()] as usize] += 1;
+                context.n_in += 1;
+            }
+        }
+        Pooled {
+            group,
+            name: draw.names.clone(),
+            ln_weight: draw.weights.iter().map(|weight| weight.ln()).collect(),
+            ln_unseen: draw.unseen.ln(),
+            global_concentration: draw.global_concentration,
+            context_concentration: draw.context_concentration,
+            name_weights: draw.name_weights.clone(),
+            contexts,
+        }
+    }
+
+    /// The number of a set of faces, known by a 128-bit sum over its faces.
+    fn intern(&mut self, faces: &[FaceId], model: &Model, data: &Dataset) -> u32 {
+        let hash = faces.iter().fold(0u128, |sum, face| sum.wrapping_add(scatter(face.0)));
+        let key = (hash, faces.len() as u32);
+        if let Some(&known) = self.index.get(&key) {
+            return known;
+        }
+        let number = self.groups.len() as u32;
+        let mut group = model.face.group();
+        let mut x = Centred::default();
+        for &face in faces {
+            model.face.centre(data.embedding(face), &mut x);
+            model.face.observe(&mut group, &x);
+        }
+        self.groups.push(group);
+        self.members.extend_from_slice(faces);
+        self.begins.push(self.members.len());
+        self.index.insert(key, number);
+        number
+    }
+}
+
+/// 128 well-mixed bits of a face's number (twice the finaliser of SplitMix64).
+fn scatter(face: u32) -> u128 {
+    let mix = |mut z: u64| {
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    };
+    let seed = u64::from(face).wrapping_mul(2);
+    let golden = 0x9e37_79b9_7f4a_7c15u64;
+    let high = mix(golden.wrapping_mul(seed.wrapping_add(1)));
+    let low = mix(golden.wrapping_mul(seed.wrapping_add(2)));
+    u128::from(high) << 64 | u128::from(low)
+}
