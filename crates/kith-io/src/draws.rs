@@ -1,0 +1,265 @@
+//! DRAWS.ndjson: a header, then one JSON object per kept draw.
+
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use kith::chain::Draw;
+use kith::data::Dataset;
+use kith::ids::LabelId;
+use kith::model::{ContextMode, Model};
+use serde::{Deserialize, Serialize};
+
+use crate::model_file::{ModelSettings, to_tree};
+
+/// What is wrong with a file of draws.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DrawsError {
+    /// The file system refused.
+    #[error("{}: cannot be {what}: {source}", file.display())]
+    File {
+        /// The file.
+        file: PathBuf,
+        /// What was tried.
+        what: &'static str,
+        /// Why not.
+        source: io::Error,
+    },
+    /// A line is not what it should be.
+    #[error("{} line {line}: {message}", file.display())]
+    Line {
+        /// The file.
+        file: PathBuf,
+        /// Counted from 1; the header is line 1.
+        line: usize,
+        /// What was found and what was wanted.
+        message: String,
+    },
+}
+
+/// The first line.
+#[derive(Debug, Serialize, Deserialize)]
+struct Header {
+    kith: String,
+    model: serde_json::Value,
+    n_faces: usize,
+    dimension: usize,
+    names: Vec<String>,
+    contexts: Vec<String>,
+}
+
+/// Any other line.
+#[derive(Debug, Serialize, Deserialize)]
+struct Line {
+    chain: u32,
+    sweep: u64,
+    identities: Vec<u32>,
+    contexts: Vec<String>,
+    names: Vec<Option<String>>,
+    weights: Vec<f64>,
+    unseen: f64,
+    ln_joint: Option<f64>,
+    global_concentration: f64,
+    local_concentration: Vec<f64>,
+    context_concentration: f64,
+    name_weights: Vec<f64>,
+    name_concentration: f64,
+    error_rate: f64,
+}
+
+/// Writes draws beside their final place and moves them there when they are complete: a crash leaves an older
+/// file as it was.
+pub struct DrawsWriter {
+    out: BufWriter<File>,
+    partial: PathBuf,
+    path: PathBuf,
+    names: Vec<String>,
+    contexts: Vec<String>,
+    is_finished: bool,
+}
+
+impl DrawsWriter {
+    /// Begins a file with its header.
+    pub fn create(path: &Path, model: &Model, data: &Dataset) -> Result<Self, DrawsError> {
+        // A pipe or a device is written directly.
+        let is_special = fs::metadata(path).is_ok_and(|found| !found.is_file());
+        let mut partial = path.to_owned().into_os_string();
+        partial.push(".partial");
+        let partial = if is_special { path.to_owned() } else { PathBuf::from(partial) };
+        let file = File::create(&partial).map_err(|source| failed(&partial, "created", source))?;
+        let contexts = named_contexts(model, data);
+        let header = Header {
+            kith: env!("CARGO_PKG_VERSION").to_owned(),
+            model: to_tree(model),
+            n_faces: data.n_faces(),
+            dimension: data.dimension(),
+            names: data.names().to_vec(),
+            contexts: contexts.clone(),
+        };
+        let names = data.names().to_vec();
+        let out = BufWriter::new(file);
+        let mut writer = Self { out, partial, path: path.to_owned(), names, contexts, is_finished: false };
+        writer.write_line(&header)?;
+        Ok(writer)
+    }
+
+    /// Adds a draw.
+    pub fn write(&mut self, draw: &Draw) -> Result<(), DrawsError> {
+        let context = |&number: &u32| {
+            let named = self.contexts.get(number as usize).cloned();
+            named.unwrap_or_else(|| number.to_string())
+        };
+        let line = Line {
+            chain: draw.chain,
+            sweep: draw.sweep,
+            identities: draw.identities.clone(),
+            contexts: draw.contexts.iter().map(context).collect(),
+            names: draw.names.iter().map(|name| name.map(|label| self.names[label.index()].clone())).collect(),
+            weights: draw.weights.clone(),
+            unseen: draw.unseen,
+            ln_joint: draw.ln_joint.is_finite().then_some(draw.ln_joint),
+            global_concentration: draw.global_concentration,
+            local_concentration: draw.local_concentration.clone(),
+            context_concentration: draw.context_concentration,
+            name_weights: draw.name_weights.clone(),
+            name_concentration: draw.name_concentration,
+            error_rate: draw.error_rate,
+        };
+        self.write_line(&line)
+    }
+
+    fn write_line(&mut self, line: &impl Serialize) -> Result<(), DrawsError> {
+        let written = serde_json::to_writer(&mut self.out, line).map_err(io::Error::from);
+        written.and_then(|()| self.out.write_all(b"\n")).map_err(|e| failed(&self.partial, "written", e))
+    }
+
+    /// Hands what has been written so far to the file system.
+    pub fn flush(&mut self) -> Result<(), DrawsError> {
+        self.out.flush().map_err(|source| failed(&self.partial, "written", source))
+    }
+
+    /// Puts the file in its place.
+    pub fn finish(mut self) -> Result<(), DrawsError> {
+        self.flush()?;
+        if self.partial != self.path {
+            let synced = self.out.get_ref().sync_all();
+            synced.map_err(|source| failed(&self.partial, "written", source))?;
+            fs::rename(&self.partial, &self.path).map_err(|source| failed(&self.path, "written", source))?;
+        }
+        self.is_finished = true;
+        Ok(())
+    }
+}
+
+impl Drop for DrawsWriter {
+    fn drop(&mut self) {
+        if !self.is_finished && self.partial != self.path {
+            // Nobody was promised these draws; there is nobody to tell if even this fails.
+            let _ = fs::remove_file(&self.partial);
+        }
+    }
+}
+
+/// Reads draws of a dataset with the model they were made under.
+pub fn read(path: &Path, data: &Dataset) -> Result<(Model, Vec<Draw>), DrawsError> {
+    let file = File::open(path).map_err(|source| failed(path, "read", source))?;
+    let bad = |line: usize, message: String| DrawsError::Line { file: path.to_owned(), line, message };
+    let mut lines = BufReader::new(file).lines();
+    let first = match lines.next() {
+        Some(line) => line.map_err(|source| failed(path, "read", source))?,
+        None => return Err(bad(1, "found an empty file, wanted the header of draws".to_owned())),
+    };
+    let header: Header = serde_json::from_str(&first)
+        .map_err(|error| bad(1, format!("found something else ({error}), wanted the header of draws")))?;
+    check_header(&header, data).map_err(|message| bad(1, message))?;
+    let settings = ModelSettings::from_tree(&header.model).map_err(|message| bad(1, message))?;
+    if !settings.has_prior() {
+        return Err(bad(1, "found no face prior in the model, wanted every value resolved".to_owned()));
+    }
+    let model = settings.resolve(data.embeddings(), None);
+    model.check(data).map_err(|error| bad(1, error.to_string()))?;
+    let contexts = named_contexts(&model, data);
+    let mut draws = Vec::new();
+    for (number, line) in lines.enumerate() {
+        let line = line.map_err(|source| failed(path, "read", source))?;
+        let parsed: Line = serde_json::from_str(&line)
+            .map_err(|error| bad(number + 2, format!("found something else ({error}), wanted a draw")))?;
+        let draw = to_draw(parsed, data, &contexts).map_err(|message| bad(number + 2, message))?;
+        draws.push(draw);
+    }
+    if draws.is_empty() {
+        return Err(bad(2, "found no draw, wanted at least one".to_owned()));
+    }
+    Ok((model, draws))
+}
+
+fn check_header(header: &Header, data: &Dataset) -> Result<(), String> {
+    if header.n_faces != data.n_faces() || header.dimension != data.dimension() {
+        return Err(format!(
+            "found draws of {} faces in {} dimensions, wanted those of this dataset, {} in {}",
+            header.n_faces,
+            header.dimension,
+            data.n_faces(),
+            data.dimension()
+        ));
+    }
+    if header.names != data.names() {
+        let found = header.names.join(", ");
+        let wanted = data.names().join(", ");
+        return Err(format!("found draws with the names [{found}], wanted those of this dataset, [{wanted}]"));
+    }
+    Ok(())
+}
+
+fn to_draw(line: Line, data: &Dataset, contexts: &[String]) -> Result<Draw, String> {
+    let expect = |what: &str, found: usize, wanted: usize| {
+        if found == wanted { Ok(()) } else { Err(format!("found {found} {what}, wanted {wanted}")) }
+    };
+    let n_identities = line.weights.len();
+    expect("identities", line.identities.len(), data.n_faces())?;
+    expect("contexts", line.contexts.len(), data.n_frames())?;
+    expect("names", line.names.len(), n_identities)?;
+    expect("name_weights", line.name_weights.len(), data.names().len() + 1)?;
+    if let Some(bad) = line.identities.iter().find(|&&identity| identity as usize >= n_identities) {
+        return Err(format!("found identity {bad}, wanted a number below {n_identities}"));
+    }
+    let number = |context: &String| {
+        let named = contexts.iter().position(|known| known == context).map(|number| number as u32);
+        let found = if contexts.is_empty() { context.parse().ok() } else { named };
+        let is_known = |number: &u32| (*number as usize) < line.local_concentration.len();
+        found.filter(is_known).ok_or_else(|| format!("found the context \"{context}\", wanted a known one"))
+    };
+    let label = |name: &String| {
+        let found = data.names().iter().position(|known| known == name);
+        found.map(LabelId::new).ok_or_else(|| format!("found the name \"{name}\", wanted a known one"))
+    };
+    Ok(Draw {
+        chain: line.chain,
+        sweep: line.sweep,
+        contexts: line.contexts.iter().map(number).collect::<Result<_, _>>()?,
+        names: line.names.iter().map(|name| name.as_ref().map(label).transpose()).collect::<Result<_, _>>()?,
+        identities: line.identities,
+        weights: line.weights,
+        unseen: line.unseen,
+        ln_joint: line.ln_joint.unwrap_or(f64::NAN),
+        global_concentration: line.global_concentration,
+        local_concentration: line.local_concentration,
+        context_concentration: line.context_concentration,
+        name_weights: line.name_weights,
+        name_concentration: line.name_concentration,
+        error_rate: line.error_rate,
+    })
+}
+
+/// The contexts that have names under this model; all others are numbered.
+fn named_contexts(model: &Model, data: &Dataset) -> Vec<String> {
+    match model.context.mode {
+        ContextMode::Given => data.contexts().to_vec(),
+        _ => Vec::new(),
+    }
+}
+
+fn failed(file: &Path, what: &'static str, source: io::Error) -> DrawsError {
+    DrawsError::File { file: file.to_owned(), what, source }
+}

@@ -1,0 +1,333 @@
+//! MODEL.toml: the model as people write it, and as it stands in the header of the draws.
+//!
+//! Both are one tree of keys. Every key is optional, unknown keys are refused, integers are numbers.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use kith::data::Embeddings;
+use kith::model::face::FaceKind;
+use kith::model::{
+    ContextMode, ErrorRate, FaceModel, FaceUpdate, Isotropic, LocalConcentration, Model, NameUpdate, Strength,
+};
+use serde_json::{Map, Value, json};
+
+use crate::model_keys::{Keys, ModelFileError};
+
+/// A model whose face prior may still have to be learnt.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModelSettings {
+    /// Everything but the face prior, which stands for itself until [`ModelSettings::resolve`].
+    model: Model,
+    prior: Option<Isotropic>,
+}
+
+impl Default for ModelSettings {
+    fn default() -> Self {
+        Self { model: Model::new(FaceModel::isotropic(unresolved())), prior: None }
+    }
+}
+
+impl ModelSettings {
+    /// Reads a MODEL.toml.
+    pub fn read(path: &Path) -> Result<Self, ModelFileError> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| ModelFileError::new(path, format!("cannot be read: {error}")))?;
+        let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
+            let line = error.span().map(|span| text[..span.start].matches('\n').count() + 1);
+            let place = line.map_or(String::new(), |line| format!("line {line}: "));
+            ModelFileError::new(path, format!("{place}{}", error.message().replace('\n', "; ")))
+        })?;
+        let tree = serde_json::to_value(table).expect("a table of TOML is a tree of JSON");
+        Self::from_tree(&tree).map_err(|message| ModelFileError::new(path, message))
+    }
+
+    /// Reads the tree of keys of a header.
+    pub fn from_tree(tree: &Value) -> Result<Self, String> {
+        let mut settings = Self::default();
+        let mut keys = Keys::of(tree, "")?;
+        if let Some(table) = keys.take("context") {
+            settings.read_context(Keys::of(table, "context.")?)?;
+        }
+        if let Some(table) = keys.take("identity") {
+            settings.read_identity(Keys::of(table, "identity.")?)?;
+        }
+        if let Some(table) = keys.take("frame") {
+            let mut frame = Keys::of(table, "frame.")?;
+            frame.number("repeat", &mut settings.model.repeat)?;
+            frame.finish()?;
+        }
+        if let Some(table) = keys.take("face") {
+            settings.read_face(Keys::of(table, "face.")?)?;
+        }
+        if let Some(table) = keys.take("name") {
+            settings.read_name(Keys::of(table, "name.")?)?;
+        }
+        keys.finish()?;
+        Ok(settings)
+    }
+
+    fn read_context(&mut self, mut keys: Keys<'_>) -> Result<(), String> {
+        let context = &mut self.model.context;
+        let mut count = 3.0;
+        keys.number("count", &mut count)?;
+        if count.fract() != 0.0 || count < 1.0 {
+            return Err(format!("context.count: found {count}, wanted a whole number of at least 1"));
+        }
+        let latent = ContextMode::Latent { count: count as usize };
+        keys.choice(
+            "mode",
+            &[
+                ("given", ContextMode::Given),
+                ("latent", latent),
+                ("unbounded", ContextMode::Unbounded),
+                ("none", ContextMode::None),
+            ],
+            &mut context.mode,
+        )?;
+        keys.strength("concentration", &mut context.concentration)?;
+        keys.finish()
+    }
+
+    fn read_identity(&mut self, mut keys: Keys<'_>) -> Result<(), String> {
+        let identity = &mut self.model.identity;
+        keys.strength("global_concentration", &mut identity.global_concentration)?;
+        if let Some(value) = keys.take("local_concentration") {
+            identity.local_concentration = local_concentration(value)?;
+        }
+        keys.finish()
+    }
+
+    fn read_face(&mut self, mut keys: Keys<'_>) -> Result<(), String> {
+        keys.choice("kind", &[("isotropic", ())], &mut ())?;
+        let updates = [("collapsed", FaceUpdate::Collapsed), ("explicit", FaceUpdate::Explicit)];
+        keys.choice("update", &updates, &mut self.model.face.update)?;
+        let given: Vec<&str> =
+            ["mean", "kappa", "shape", "rate"].into_iter().filter(|key| keys.has(key)).collect();
+        match given.len() {
+            0 => {}
+            4 => {
+                let mut prior = unresolved();
+                prior.mean = keys.numbers("mean")?;
+                keys.number("kappa", &mut prior.kappa)?;
+                keys.number("shape", &mut prior.shape)?;
+                keys.number("rate", &mut prior.rate)?;
+                self.prior = Some(prior);
+            }
+            _ => {
+                let found = given.join(", ");
+                return Err(format!("face: found {found} alone, wanted mean, kappa, shape and rate, or none of them"));
+            }
+        }
+        keys.finish()
+    }
+
+    fn read_name(&mut self, mut keys: Keys<'_>) -> Result<(), String> {
+        let name = &mut self.model.name;
+        keys.strength("concentration", &mut name.concentration)?;
+        if let Some(value) = keys.take("error_rate") {
+            name.error_rate = match value.as_f64() {
+                Some(number) => ErrorRate::Fixed(number),
+                None => {
+                    let mut keys = Keys::of(value, "name.error_rate.")?;
+                    let (mut alpha, mut beta) = (f64::NAN, f64::NAN);
+                    keys.number("alpha", &mut alpha)?;
+                    keys.number("beta", &mut beta)?;
+                    keys.finish()?;
+                    ErrorRate::Learnt { alpha, beta }
+                }
+            };
+        }
+        keys.number("mean_length", &mut name.base.mean_length)?;
+        keys.number("alphabet_size", &mut name.base.alphabet_size)?;
+        let updates = [("exact", NameUpdate::Exact), ("paper", NameUpdate::Paper)];
+        keys.choice("update", &updates, &mut name.update)?;
+        keys.finish()
+    }
+
+    /// Whether the face prior is given in full, so that nothing is to be learnt for it.
+    pub fn has_prior(&self) -> bool {
+        self.prior.is_some()
+    }
+
+    /// The model, its face prior given, or learnt from `background` people, or else from `embeddings` alone.
+    pub fn resolve(self, embeddings: &Embeddings, background: Option<(&Embeddings, &[Vec<usize>])>) -> Model {
+        let prior = self.prior.unwrap_or_else(|| {
+            let of_people = background.and_then(|(faces, people)| Isotropic::from_people(faces, people));
+            of_people.unwrap_or_else(|| Isotropic::from_unlabelled(embeddings))
+        });
+        let mut model = self.model;
+        model.face.kind = FaceKind::Isotropic(prior);
+        model
+    }
+}
+
+/// A number, a prior shared or not, or a table of contexts.
+fn local_concentration(value: &Value) -> Result<LocalConcentration, String> {
+    const KEY: &str = "identity.local_concentration";
+    let Value::Object(table) = value else {
+        let mut strength = Strength::Fixed(f64::NAN);
+        Keys::read_strength(KEY, value, &mut strength)?;
+        return Ok(LocalConcentration::Shared(strength));
+    };
+    if table.contains_key("shape") || table.contains_key("rate") {
+        let mut table = table.clone();
+        let is_shared = match table.remove("shared") {
+            None => true,
+            Some(Value::Bool(is_shared)) => is_shared,
+            Some(other) => return Err(format!("{KEY}.shared: found {other}, wanted true or false")),
+        };
+        let mut strength = Strength::Fixed(f64::NAN);
+        Keys::read_strength(KEY, &Value::Object(table), &mut strength)?;
+        return Ok(if is_shared { LocalConcentration::Shared(strength) } else { LocalConcentration::Own(strength) });
+    }
+    let mut each = BTreeMap::new();
+    for (context, value) in table {
+        let mut strength = Strength::Fixed(f64::NAN);
+        Keys::read_strength(&format!("{KEY}.{context}"), value, &mut strength)?;
+        each.insert(context.clone(), strength);
+    }
+    if each.is_empty() {
+        return Err(format!("{KEY}: found an empty table, wanted a number, {{shape, rate}} or contexts"));
+    }
+    Ok(LocalConcentration::Named(each))
+}
+
+/// Stands in for a face prior until one is known.
+fn unresolved() -> Isotropic {
+    Isotropic { mean: Vec::new(), kappa: f64::NAN, shape: f64::NAN, rate: f64::NAN }
+}
+
+/// The tree of keys of a model, every value resolved.
+pub fn to_tree(model: &Model) -> Value {
+    let strength = |strength: Strength| match strength {
+        Strength::Fixed(value) => json!(value),
+        Strength::Learnt { shape, rate } => json!({"shape": shape, "rate": rate}),
+    };
+    let mut context = Map::new();
+    let mode = match model.context.mode {
+        ContextMode::None => "none",
+        ContextMode::Given => "given",
+        ContextMode::Latent { .. } => "latent",
+        ContextMode::Unbounded => "unbounded",
+    };
+    context.insert("mode".to_owned(), json!(mode));
+    if let ContextMode::Latent { count } = model.context.mode {
+        context.insert("count".to_owned(), json!(count));
+    }
+    context.insert("concentration".to_owned(), strength(model.context.concentration));
+    let local = match &model.identity.local_concentration {
+        LocalConcentration::Shared(Strength::Fixed(value)) => json!(value),
+        LocalConcentration::Shared(Strength::Learnt { shape, rate }) => {
+            json!({"shape": shape, "rate": rate, "shared": true})
+        }
+        LocalConcentration::Own(Strength::Fixed(value)) => json!(value),
+        LocalConcentration::Own(Strength::Learnt { shape, rate }) => {
+            json!({"shape": shape, "rate": rate, "shared": false})
+        }
+        LocalConcentration::Named(each) => each.iter().map(|(name, &s)| (name.clone(), strength(s))).collect(),
+    };
+    let FaceKind::Isotropic(prior) = &model.face.kind;
+    let name = &model.name;
+    json!({
+        "context": context,
+        "identity": {
+            "global_concentration": strength(model.identity.global_concentration),
+            "local_concentration": local,
+        },
+        "frame": {"repeat": model.repeat},
+        "face": {
+            "kind": "isotropic",
+            "mean": prior.mean, "kappa": prior.kappa, "shape": prior.shape, "rate": prior.rate,
+            "update": match model.face.update {
+                FaceUpdate::Collapsed => "collapsed",
+                FaceUpdate::Explicit => "explicit",
+            },
+        },
+        "name": {
+            "concentration": strength(name.concentration),
+            "error_rate": match name.error_rate {
+                ErrorRate::Fixed(value) => json!(value),
+                ErrorRate::Learnt { alpha, beta } => json!({"alpha": alpha, "beta": beta}),
+            },
+            "mean_length": name.base.mean_length,
+            "alphabet_size": name.base.alphabet_size,
+            "update": match name.update {
+                NameUpdate::Exact => "exact",
+                NameUpdate::Paper => "paper",
+            },
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<ModelSettings, String> {
+        let table: toml::Table = text.parse().unwrap();
+        ModelSettings::from_tree(&serde_json::to_value(table).unwrap())
+    }
+
+    const FULL: &str = r#"
+        [context]
+        mode = "latent"
+        count = 4
+        concentration = {shape = 1, rate = 2}
+        [identity]
+        global_concentration = 1
+        local_concentration = {shape = 1.0, rate = 0.5, shared = false}
+        [frame]
+        repeat = 0.5
+        [face]
+        kind = "isotropic"
+        mean = [0, 1.5]
+        kappa = 0.3
+        shape = 2
+        rate = 0.5
+        update = "explicit"
+        [name]
+        concentration = {shape = 1.0, rate = 0.01}
+        error_rate = {alpha = 1, beta = 19}
+        mean_length = 5
+        alphabet_size = 26
+        update = "paper"
+    "#;
+
+    #[test]
+    fn a_model_survives_the_way_to_a_header_and_back() {
+        let embeddings = Embeddings::new(vec![0.0, 1.0], 2).unwrap();
+        let model = parse(FULL).unwrap().resolve(&embeddings, None);
+        assert_eq!(model.context.mode, ContextMode::Latent { count: 4 });
+        assert_eq!(model.face.dimension(), 2);
+        let again = ModelSettings::from_tree(&to_tree(&model)).unwrap().resolve(&embeddings, None);
+        assert_eq!(model, again);
+    }
+
+    #[test]
+    fn contexts_may_have_their_own_concentrations() {
+        let text = "[identity]\nlocal_concentration = {home = 1.0, work = {shape = 1, rate = 2}}";
+        let settings = parse(text).unwrap();
+        let LocalConcentration::Named(each) = settings.model.identity.local_concentration else { panic!() };
+        assert_eq!(each["home"], Strength::Fixed(1.0));
+        assert_eq!(each["work"], Strength::Learnt { shape: 1.0, rate: 2.0 });
+    }
+
+    #[test]
+    fn mistakes_are_named_by_their_key() {
+        for (text, wanted) in [
+            ("[contxt]\nmode = \"given\"", "contxt: unknown key"),
+            ("[context]\nmood = 1", "context.mood: unknown key"),
+            ("[context]\nmode = \"gven\"", "context.mode: found \"gven\", wanted given, latent"),
+            ("[face]\nkappa = 1.0", "face: found kappa alone"),
+            ("[face]\nkind = \"full\"", "face.kind: found \"full\", wanted isotropic"),
+            ("[name]\nerror_rate = \"x\"", "name.error_rate: found \"x\", wanted a table"),
+            ("[identity]\nglobal_concentration = {shape = 1.0}", "identity.global_concentration.rate: missing"),
+            ("[frame]\nrepeat = \"no\"", "frame.repeat: found \"no\", wanted a number"),
+            ("frame = 3", "frame: found 3, wanted a table"),
+        ] {
+            let error = parse(text).unwrap_err();
+            assert!(error.starts_with(wanted), "{error}");
+        }
+    }
+}
