@@ -1,0 +1,103 @@
+//! A dataset on disk: which layout it has, how it is read and how it is written.
+
+use crate::error::{IoError, quoted};
+use crate::place::Origin;
+use crate::rows::Rows;
+use crate::{atomic, faces_csv, npy, npz, openface};
+use std::path::Path;
+
+pub use crate::npz::write as write_npz;
+pub use crate::table::FaceTable;
+
+/// Reads a dataset, whichever layout it has.
+///
+/// A folder with `embeddings.npy` and `faces.csv`; else a folder with `reps.csv` and `labels.csv` (OpenFace); or an
+/// `.npz` file. Nothing is read half: whatever is wrong, the answer is an error.
+pub fn read(path: &Path) -> Result<FaceTable, IoError> {
+    let found = match path.metadata() {
+        Ok(found) => found,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Err(not_a_dataset(path, "nothing there".into(), ""));
+        }
+        Err(reason) => return Err(IoError::Read { at: Origin::file(path), reason }),
+    };
+    if found.is_dir() {
+        return read_folder(path);
+    }
+    let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
+    match ending.as_deref() {
+        Some("npz") => npz::read(path),
+        Some("parquet") => Err(IoError::Parquet { path: path.to_owned() }),
+        Some("npy" | "csv") => {
+            let hint = "\nhint: give the folder that holds it";
+            Err(not_a_dataset(path, format!("a single file {}", quoted(&name_of(path))), hint))
+        }
+        _ => Err(not_a_dataset(path, format!("a file {}", quoted(&name_of(path))), "")),
+    }
+}
+
+/// Writes a new folder with `embeddings.npy` (float32) and `faces.csv`, or nothing at all.
+pub fn write(path: &Path, table: &FaceTable) -> Result<(), IoError> {
+    table.check(path)?;
+    atomic::new_folder(path, |folder| {
+        folder.file("embeddings.npy", |out| npy::write_to(out, table.dataset.embeddings()))?;
+        folder.file("faces.csv", |out| faces_csv::write_to(out, &table.columns()))
+    })
+}
+
+fn read_folder(folder: &Path) -> Result<FaceTable, IoError> {
+    let has = |name: &str| folder.join(name).exists();
+    let missing = |name: &str, wanted| Err(IoError::Missing { at: Origin::file(&folder.join(name)), wanted });
+    match [has("embeddings.npy"), has("faces.csv"), has("reps.csv"), has("labels.csv")] {
+        [true, true, ..] => read_embeddings_and_faces(folder),
+        [true, false, ..] => missing("faces.csv", "a header and one row per face, beside embeddings.npy"),
+        [false, _, true, true] => openface::read(folder),
+        [false, true, ..] => missing("embeddings.npy", "one row of numbers per face, beside faces.csv"),
+        [_, _, true, false] => missing("labels.csv", "one line NUMBER,PATH per face, beside reps.csv"),
+        [_, _, false, true] => missing("reps.csv", "one line of numbers per face, beside labels.csv"),
+        [false, false, false, false] => Err(not_a_dataset(folder, what_is_in(folder)?, "")),
+    }
+}
+
+fn read_embeddings_and_faces(folder: &Path) -> Result<FaceTable, IoError> {
+    let columns = faces_csv::read(&folder.join("faces.csv"))?;
+    let embeddings = npy::Reader::open(&folder.join("embeddings.npy"))?;
+    let (found, wanted) = (columns.n_rows() as u64, embeddings.n_faces() as u64);
+    if wanted == 0 {
+        return Err(IoError::NoFaces { at: embeddings.at().clone() });
+    }
+    if found != wanted {
+        let (at, other) = (columns.file().clone(), Box::new(embeddings.at().clone()));
+        let hint = match columns.n_columns() {
+            1 => "\nhint: blank lines are skipped; in a file of one column an empty cell is written \"\"",
+            _ => "",
+        };
+        return Err(IoError::Count { at, found, wanted, other, hint });
+    }
+    // Everything that can be refused without the numbers has been when the large block is read.
+    let rows = Rows::new(columns)?;
+    let embeddings = embeddings.read().map_err(|error| error.naming_face(&rows.faces))?;
+    Ok(FaceTable::put_together(rows, embeddings))
+}
+
+fn not_a_dataset(path: &Path, found: String, hint: &'static str) -> IoError {
+    IoError::NotADataset { path: path.to_owned(), found, hint }
+}
+
+/// A few of the names in a folder, in order.
+fn what_is_in(folder: &Path) -> Result<String, IoError> {
+    let names = std::fs::read_dir(folder)
+        .and_then(|entries| entries.map(|entry| Ok(name_of(&entry?.path()))).collect::<Result<Vec<_>, _>>());
+    let mut names = names.map_err(|reason| IoError::Read { at: Origin::file(folder), reason })?;
+    names.sort();
+    let shown: Vec<String> = names.iter().take(3).map(|name| quoted(name)).collect();
+    Ok(match names.len() {
+        0 => "an empty folder".into(),
+        1..=3 => format!("a folder with {}", shown.join(", ")),
+        n => format!("a folder with {} and {} more", shown.join(", "), n - 3),
+    })
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
