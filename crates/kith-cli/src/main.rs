@@ -1,2 +1,50 @@
-//! The program `kith`: glue.
-fn main() {}
+//! The program `kith`: reads the command, runs it, and turns an error into one line and an exit status.
+
+mod args;
+mod demo;
+mod fit;
+mod interrupt;
+mod predict;
+mod progress;
+mod summary;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Arguments, Verb};
+
+/// How a verb ended.
+enum Outcome {
+    /// What was asked for is done.
+    Done,
+    /// It is not, and nothing is wrong: a negative answer, or an interruption.
+    Negative,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let result = match arguments.verb {
+        Verb::Demo(options) => demo::run(&options),
+        Verb::Fit(options) => fit::run(&options),
+        Verb::Predict(options) => predict::run(&options),
+    };
+    match result {
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::Negative) => ExitCode::from(1),
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("kith: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// A reader that has seen enough, such as `head`, is no error.
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        let io = cause.downcast_ref::<std::io::Error>().map(std::io::Error::kind);
+        let json = cause.downcast_ref::<serde_json::Error>().and_then(serde_json::Error::io_error_kind);
+        io.or(json) == Some(std::io::ErrorKind::BrokenPipe)
+    })
+}

@@ -1,0 +1,98 @@
+//! The command line: verbs in the order a person needs them, and their options.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use kith::chain::Start;
+
+/// kith learns who is who from faces, mostly unnamed, on your own machine.
+///
+/// For every face it answers with probabilities: acquainted (someone you named), familiar (seen before, never
+/// named) or stranger (never seen). Nothing leaves this machine.
+#[derive(Debug, Parser)]
+#[command(version, arg_required_else_help = true, infer_subcommands = false)]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub verb: Verb,
+}
+
+/// What can be done.
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// Show the main job on generated data: a week of encounters, learnt frame by frame
+    Demo(DemoOptions),
+    /// Learn identities from a dataset; writes draws of the posterior
+    Fit(FitOptions),
+    /// Say who is on new photos, from the draws of a fit
+    Predict(PredictOptions),
+}
+
+/// Options of `kith demo`.
+#[derive(Debug, Args)]
+pub struct DemoOptions {
+    /// Makes the run repeatable
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+}
+
+/// Options of `kith fit`.
+#[derive(Debug, Args)]
+pub struct FitOptions {
+    /// A folder with embeddings.npy and faces.csv, an .npz file, or OpenFace's reps.csv and labels.csv
+    pub dataset: PathBuf,
+    /// Where the draws go (NDJSON)
+    #[arg(long, value_name = "DRAWS.ndjson")]
+    pub draws: PathBuf,
+    /// Settings of the model; every key is optional
+    #[arg(long, value_name = "MODEL.toml")]
+    pub model: Option<PathBuf>,
+    /// People who are known (by `truth` or `name`), to learn from what faces look like in general
+    #[arg(long, value_name = "DATASET")]
+    pub background: Option<PathBuf>,
+    /// Independent chains
+    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..))]
+    pub chains: u32,
+    /// Sweeps of each chain
+    #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u64).range(1..))]
+    pub sweeps: u64,
+    /// First sweeps that are not kept [default: 100, at most a fifth of the sweeps]
+    #[arg(long)]
+    pub burn_in: Option<u64>,
+    /// Keep every n-th sweep after that
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..))]
+    pub thin: u64,
+    /// Makes the run repeatable, whatever the number of threads
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Threads [default: one per core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub threads: Option<u32>,
+    /// Where chains start: sequential, together, apart or random, or a list dealt over the chains
+    #[arg(long, value_delimiter = ',', default_value = "sequential")]
+    pub start: Vec<Start>,
+    /// Print a summary as one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Options of `kith predict`.
+#[derive(Debug, Args)]
+pub struct PredictOptions {
+    /// The dataset that was learnt from
+    pub dataset: PathBuf,
+    /// Its draws
+    #[arg(long, value_name = "DRAWS.ndjson")]
+    pub draws: PathBuf,
+    /// The new photos; faces of one frame are answered jointly
+    #[arg(long, value_name = "DATASET2")]
+    pub new: PathBuf,
+    /// Weigh each draw by its probability of the new frame: the exact posterior
+    #[arg(long)]
+    pub weighted: bool,
+    /// Threads [default: one per core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub threads: Option<u32>,
+    /// Print one JSON object per face
+    #[arg(long)]
+    pub json: bool,
+}

@@ -1,0 +1,133 @@
+//! `kith fit`: a dataset in, draws of the posterior out.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use anyhow::{Context, bail, ensure};
+use kith::chain::{Draw, Ensemble, Run};
+use kith::gibbs::Sweep;
+use kith::model::Model;
+use kith_io::dataset::{self, FaceTable};
+use kith_io::draws::DrawsWriter;
+use kith_io::model_file::ModelSettings;
+
+use crate::Outcome;
+use crate::args::FitOptions;
+use crate::interrupt;
+use crate::progress::{bar, count};
+use crate::summary::FitSummary;
+
+/// Chains are brought together, and their draws written, about every so many reseated faces.
+const FACES_PER_ROUND: u64 = 200_000;
+
+/// Runs the verb.
+pub fn run(options: &FitOptions) -> anyhow::Result<Outcome> {
+    let started = Instant::now();
+    let run = schedule(options)?;
+    set_threads(options.threads)?;
+    let table = dataset::read(&options.dataset)?;
+    let data = &table.dataset;
+    let model = model(options, &table)?;
+    let stop = interrupt::listen()?;
+
+    let n_chains = options.chains as usize;
+    let sweep = Sweep::default();
+    let mut ensemble = Ensemble::start(&options.start, n_chains, options.seed, &model, data)
+        .with_context(|| settings_file(options))?;
+    let mut writer = DrawsWriter::create(&options.draws, &model, data)?;
+    let mut draws: Vec<Draw> = Vec::new();
+    let bar = bar(run.sweeps * n_chains as u64, "sweeps");
+    let round = (FACES_PER_ROUND / data.n_faces() as u64).clamp(1, 1000);
+    let mut until = 0;
+    while until < run.sweeps && !stop.load(Ordering::Relaxed) {
+        until = (until + round).min(run.sweeps);
+        let kept = ensemble.run(&run, until, &sweep, &model, data, stop, &|| bar.inc(1));
+        for draw in &kept {
+            writer.write(draw)?;
+        }
+        writer.flush()?;
+        draws.extend(kept);
+    }
+    bar.finish_and_clear();
+    let is_interrupted = draws.len() < (run.n_kept() as usize) * n_chains;
+    if is_interrupted && draws.is_empty() {
+        eprintln!("interrupted before the first draw was kept: no draws were written");
+        return Ok(Outcome::Negative);
+    }
+    writer.finish()?;
+    let place = options.draws.display();
+    if is_interrupted {
+        eprintln!("interrupted: {place} has the {} made so far, all complete", count(draws.len(), "draw"));
+    } else {
+        eprintln!("{place}: {} of {}", count(draws.len(), "draw"), count(n_chains, "chain"));
+    }
+    let seconds = started.elapsed().as_secs_f64();
+    let summary = FitSummary::of(&draws, n_chains, table.truth.as_deref(), seconds);
+    if options.json {
+        println!("{}", summary.to_json());
+    } else {
+        summary.print();
+    }
+    Ok(if is_interrupted { Outcome::Negative } else { Outcome::Done })
+}
+
+fn schedule(options: &FitOptions) -> anyhow::Result<Run> {
+    let burn_in = options.burn_in.unwrap_or((options.sweeps / 5).min(100));
+    let run = Run { sweeps: options.sweeps, burn_in, thin: options.thin };
+    ensure!(
+        run.n_kept() > 0,
+        "--sweeps {} with --burn-in {burn_in} and --thin {} keeps no draw, wanted at least one",
+        run.sweeps,
+        run.thin
+    );
+    Ok(run)
+}
+
+fn settings_file(options: &FitOptions) -> String {
+    options.model.as_ref().map_or("the default model".to_owned(), |path| path.display().to_string())
+}
+
+fn model(options: &FitOptions, table: &FaceTable) -> anyhow::Result<Model> {
+    let settings = match &options.model {
+        Some(path) => ModelSettings::read(path)?,
+        None => ModelSettings::default(),
+    };
+    let background = match &options.background {
+        Some(path) => Some((path, dataset::read(path)?)),
+        None => None,
+    };
+    let Some((path, background)) = background else {
+        return Ok(settings.resolve(table.dataset.embeddings(), None));
+    };
+    let (found, wanted) = (background.dataset.dimension(), table.dataset.dimension());
+    ensure!(found == wanted, "{}: found dimension {found}, wanted {wanted} as in the dataset", path.display());
+    let people = people(&background);
+    if people.iter().filter(|faces| faces.len() > 1).count() < 2 {
+        bail!(
+            "{}: found fewer than two people with two faces or more, wanted people with `truth` or `name`",
+            path.display()
+        );
+    }
+    Ok(settings.resolve(table.dataset.embeddings(), Some((background.dataset.embeddings(), &people))))
+}
+
+/// The rows of each person of a background dataset, by `truth` where there is one, otherwise by name.
+fn people(table: &FaceTable) -> Vec<Vec<usize>> {
+    let mut people: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    let data = &table.dataset;
+    for face in data.faces() {
+        let name = data.given_name(face).map(|label| data.names()[label.index()].as_str());
+        let truth = table.truth.as_ref().and_then(|truth| truth[face.index()].as_deref());
+        if let Some(person) = truth.or(name) {
+            people.entry(person).or_default().push(face.index());
+        }
+    }
+    people.into_values().collect()
+}
+
+/// How many threads work; results do not depend on it.
+pub fn set_threads(threads: Option<u32>) -> anyhow::Result<()> {
+    let n_threads = threads.map_or(0, |n| n as usize);
+    rayon::ThreadPoolBuilder::new().num_threads(n_threads).build_global().context("cannot start threads")
+}

@@ -1,0 +1,139 @@
+//! What a fit found: one partition, and how far to trust the chains.
+
+use kith::chain::Draw;
+use kith::chain::diagnostics::{Summary, highest_density_interval};
+use kith::predict::partition::adjusted_rand_index;
+use kith::predict::representative::representative;
+use serde_json::{Value, json};
+
+/// Figures of a finished fit.
+pub struct FitSummary {
+    n_faces: usize,
+    scalars: Vec<(&'static str, Summary)>,
+    partition: Vec<u32>,
+    certainty: Vec<f64>,
+    ari: Option<Ari>,
+    seconds: f64,
+}
+
+/// Agreement with the truth.
+struct Ari {
+    partition: f64,
+    mean: f64,
+    hdi: [f64; 2],
+}
+
+impl FitSummary {
+    /// Summarises draws; `truth` is for evaluation only.
+    pub fn of(draws: &[Draw], n_chains: usize, truth: Option<&[Option<String>]>, seconds: f64) -> Self {
+        let scalar = |name: &'static str, value: &dyn Fn(&Draw) -> f64| {
+            let mut chains = vec![Vec::new(); n_chains];
+            draws.iter().for_each(|draw| chains[draw.chain as usize].push(value(draw)));
+            chains.retain(|chain| !chain.is_empty());
+            (name, Summary::of(&chains))
+        };
+        let mut scalars = vec![
+            scalar("n_identities", &|draw| draw.n_identities() as f64),
+            scalar("ln_joint", &|draw| draw.ln_joint),
+            scalar("global_concentration", &|draw| draw.global_concentration),
+            scalar("local_concentration", &|draw| {
+                draw.local_concentration.iter().sum::<f64>() / draw.local_concentration.len() as f64
+            }),
+            scalar("context_concentration", &|draw| draw.context_concentration),
+            scalar("name_concentration", &|draw| draw.name_concentration),
+            scalar("error_rate", &|draw| draw.error_rate),
+        ];
+        // What was fixed has nothing to diagnose.
+        scalars.retain(|(name, s)| s.hdi[0] != s.hdi[1] || ["n_identities", "ln_joint"].contains(name));
+        let partitions: Vec<&[u32]> = draws.iter().map(|draw| &draw.identities[..]).collect();
+        let shown = representative(&partitions);
+        let ari = truth.and_then(|truth| Ari::of(truth, &shown.labels, &partitions));
+        Self {
+            n_faces: shown.labels.len(),
+            scalars,
+            partition: shown.labels,
+            certainty: shown.certainty,
+            ari,
+            seconds,
+        }
+    }
+
+    /// The object of `kith fit --json`.
+    pub fn to_json(&self) -> Value {
+        let each = |value: &dyn Fn(&Summary) -> Value| -> Value {
+            self.scalars.iter().map(|(name, summary)| (name.to_string(), value(summary))).collect()
+        };
+        let of = |wanted: &str| {
+            let (_, summary) = self.scalars.iter().find(|(name, _)| *name == wanted).expect("always there");
+            json!({"mean": summary.mean, "hdi": summary.hdi})
+        };
+        let mut object = json!({
+            "n_faces": self.n_faces,
+            "n_identities": of("n_identities"),
+            "ln_joint": of("ln_joint"),
+            "r_hat": each(&|summary| json!(summary.r_hat)),
+            "ess": each(&|summary| json!({"bulk": summary.ess_bulk, "tail": summary.ess_tail})),
+            "partition": self.partition,
+            "certainty": self.certainty,
+            "seconds": self.seconds,
+        });
+        if let Some(ari) = &self.ari {
+            object["ari"] = json!({
+                "partition": ari.partition,
+                "draws": {"mean": ari.mean, "hdi": ari.hdi},
+            });
+        }
+        object
+    }
+
+    /// A few lines for a person.
+    pub fn print(&self) {
+        let n_shown = self.partition.iter().max().map_or(0, |highest| highest + 1);
+        let mean = self.certainty.iter().sum::<f64>() / self.n_faces as f64;
+        eprintln!("{} faces, shown as {n_shown} people; a face's place is {:.0} % sure on average", self.n_faces, 100.0 * mean);
+        for (name, s) in &self.scalars {
+            eprintln!(
+                "  {name:<22} {:>12.3}  95 % [{:.3}, {:.3}]  R-hat {:.3}  ESS {:.0}",
+                s.mean, s.hdi[0], s.hdi[1], s.r_hat, s.ess_bulk
+            );
+        }
+        if let Some(ari) = &self.ari {
+            eprintln!(
+                "  agreement with the truth (adjusted Rand index): {:.4}; draws {:.4} [{:.4}, {:.4}]",
+                ari.partition, ari.mean, ari.hdi[0], ari.hdi[1]
+            );
+        }
+        let worst = self.scalars.iter().map(|(_, s)| s.r_hat).filter(|r| r.is_finite()).fold(1.0, f64::max);
+        if worst > 1.05 {
+            eprintln!("  the chains do not agree yet (R-hat {worst:.2}, wanted below 1.05): give them more --sweeps");
+        }
+    }
+}
+
+impl Ari {
+    /// Over the faces whose truth is known.
+    fn of(truth: &[Option<String>], shown: &[u32], draws: &[&[u32]]) -> Option<Self> {
+        let mut people: Vec<&str> = truth.iter().flatten().map(String::as_str).collect();
+        people.sort_unstable();
+        people.dedup();
+        let known: Vec<usize> = (0..truth.len()).filter(|&face| truth[face].is_some()).collect();
+        if known.is_empty() {
+            return None;
+        }
+        let person = |&face: &usize| {
+            let name = truth[face].as_deref().expect("only known faces are asked");
+            people.binary_search(&name).expect("every person is listed") as u32
+        };
+        let truth: Vec<u32> = known.iter().map(person).collect();
+        let score = |labels: &[u32]| {
+            let labels: Vec<u32> = known.iter().map(|&face| labels[face]).collect();
+            adjusted_rand_index(&truth, &labels)
+        };
+        let scores: Vec<f64> = draws.iter().map(|draw| score(draw)).collect();
+        Some(Self {
+            partition: score(shown),
+            mean: scores.iter().sum::<f64>() / scores.len() as f64,
+            hdi: highest_density_interval(&scores, 0.95),
+        })
+    }
+}
