@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use anyhow::{Context, bail, ensure};
-use kith::chain::{Draw, Ensemble, Run};
+use kith::chain::{Draw, Ensemble, Run, Watch};
 use kith::gibbs::Sweep;
 use kith::model::Model;
 use kith_io::dataset::{self, FaceTable};
@@ -38,11 +38,12 @@ pub fn run(options: &FitOptions) -> anyhow::Result<Outcome> {
     let mut writer = DrawsWriter::create(&options.draws, &model, data)?;
     let mut draws: Vec<Draw> = Vec::new();
     let bar = bar(run.sweeps * n_chains as u64, "sweeps");
+    let watch = Watch { stop, swept: &|| bar.inc(1) };
     let round = (FACES_PER_ROUND / data.n_faces() as u64).clamp(1, 1000);
     let mut until = 0;
     while until < run.sweeps && !stop.load(Ordering::Relaxed) {
         until = (until + round).min(run.sweeps);
-        let kept = ensemble.run(&run, until, &sweep, &model, data, stop, &|| bar.inc(1));
+        let kept = ensemble.run(&run, until, &sweep, &model, data, &watch);
         for draw in &kept {
             writer.write(draw)?;
         }
@@ -101,7 +102,11 @@ fn model(options: &FitOptions, table: &FaceTable) -> anyhow::Result<Model> {
         return Ok(settings.resolve(table.dataset.embeddings(), None));
     };
     let (found, wanted) = (background.dataset.dimension(), table.dataset.dimension());
-    ensure!(found == wanted, "{}: found dimension {found}, wanted {wanted} as in the dataset", path.display());
+    ensure!(
+        found == wanted,
+        "{}: found dimension {found}, wanted {wanted} as in the dataset",
+        path.display()
+    );
     let people = people(&background);
     if people.iter().filter(|faces| faces.len() > 1).count() < 2 {
         bail!(

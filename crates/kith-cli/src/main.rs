@@ -34,7 +34,8 @@ fn main() -> ExitCode {
         Ok(Outcome::Negative) => ExitCode::from(1),
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("kith: {error:#}");
+            // One line, whatever the message: scripts and people read the last line.
+            eprintln!("kith: {}", format!("{error:#}").replace('\n', "; "));
             ExitCode::from(2)
         }
     }

@@ -90,7 +90,11 @@ impl FitSummary {
     pub fn print(&self) {
         let n_shown = self.partition.iter().max().map_or(0, |highest| highest + 1);
         let mean = self.certainty.iter().sum::<f64>() / self.n_faces as f64;
-        eprintln!("{} faces, shown as {n_shown} people; a face's place is {:.0} % sure on average", self.n_faces, 100.0 * mean);
+        eprintln!(
+            "{} faces, shown as {n_shown} people; a face's place is {:.0} % sure on average",
+            self.n_faces,
+            100.0 * mean
+        );
         for (name, s) in &self.scalars {
             eprintln!(
                 "  {name:<22} {:>12.3}  95 % [{:.3}, {:.3}]  R-hat {:.3}  ESS {:.0}",
@@ -105,7 +109,9 @@ impl FitSummary {
         }
         let worst = self.scalars.iter().map(|(_, s)| s.r_hat).filter(|r| r.is_finite()).fold(1.0, f64::max);
         if worst > 1.05 {
-            eprintln!("  the chains do not agree yet (R-hat {worst:.2}, wanted below 1.05): give them more --sweeps");
+            eprintln!(
+                "  the chains do not agree yet (R-hat {worst:.2}, wanted below 1.05): give them more --sweeps"
+            );
         }
     }
 }

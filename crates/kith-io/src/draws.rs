@@ -115,7 +115,11 @@ impl DrawsWriter {
             sweep: draw.sweep,
             identities: draw.identities.clone(),
             contexts: draw.contexts.iter().map(context).collect(),
-            names: draw.names.iter().map(|name| name.map(|label| self.names[label.index()].clone())).collect(),
+            names: draw
+                .names
+                .iter()
+                .map(|name| name.map(|label| self.names[label.index()].clone()))
+                .collect(),
             weights: draw.weights.clone(),
             unseen: draw.unseen,
             ln_joint: draw.ln_joint.is_finite().then_some(draw.ln_joint),
@@ -207,7 +211,9 @@ fn check_header(header: &Header, data: &Dataset) -> Result<(), String> {
     if header.names != data.names() {
         let found = header.names.join(", ");
         let wanted = data.names().join(", ");
-        return Err(format!("found draws with the names [{found}], wanted those of this dataset, [{wanted}]"));
+        return Err(format!(
+            "found draws with the names [{found}], wanted those of this dataset, [{wanted}]"
+        ));
     }
     Ok(())
 }
@@ -238,7 +244,11 @@ fn to_draw(line: Line, data: &Dataset, contexts: &[String]) -> Result<Draw, Stri
         chain: line.chain,
         sweep: line.sweep,
         contexts: line.contexts.iter().map(number).collect::<Result<_, _>>()?,
-        names: line.names.iter().map(|name| name.as_ref().map(label).transpose()).collect::<Result<_, _>>()?,
+        names: line
+            .names
+            .iter()
+            .map(|name| name.as_ref().map(label).transpose())
+            .collect::<Result<_, _>>()?,
         identities: line.identities,
         weights: line.weights,
         unseen: line.unseen,

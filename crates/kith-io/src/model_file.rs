@@ -116,7 +116,9 @@ impl ModelSettings {
             }
             _ => {
                 let found = given.join(", ");
-                return Err(format!("face: found {found} alone, wanted mean, kappa, shape and rate, or none of them"));
+                return Err(format!(
+                    "face: found {found} alone, wanted mean, kappa, shape and rate, or none of them"
+                ));
             }
         }
         keys.finish()
@@ -179,7 +181,11 @@ fn local_concentration(value: &Value) -> Result<LocalConcentration, String> {
         };
         let mut strength = Strength::Fixed(f64::NAN);
         Keys::read_strength(KEY, &Value::Object(table), &mut strength)?;
-        return Ok(if is_shared { LocalConcentration::Shared(strength) } else { LocalConcentration::Own(strength) });
+        return Ok(if is_shared {
+            LocalConcentration::Shared(strength)
+        } else {
+            LocalConcentration::Own(strength)
+        });
     }
     let mut each = BTreeMap::new();
     for (context, value) in table {
@@ -225,7 +231,9 @@ pub fn to_tree(model: &Model) -> Value {
         LocalConcentration::Own(Strength::Learnt { shape, rate }) => {
             json!({"shape": shape, "rate": rate, "shared": false})
         }
-        LocalConcentration::Named(each) => each.iter().map(|(name, &s)| (name.clone(), strength(s))).collect(),
+        LocalConcentration::Named(each) => {
+            each.iter().map(|(name, &s)| (name.clone(), strength(s))).collect()
+        }
     };
     let FaceKind::Isotropic(prior) = &model.face.kind;
     let name = &model.name;
@@ -322,7 +330,10 @@ mod tests {
             ("[face]\nkappa = 1.0", "face: found kappa alone"),
             ("[face]\nkind = \"full\"", "face.kind: found \"full\", wanted isotropic"),
             ("[name]\nerror_rate = \"x\"", "name.error_rate: found \"x\", wanted a table"),
-            ("[identity]\nglobal_concentration = {shape = 1.0}", "identity.global_concentration.rate: missing"),
+            (
+                "[identity]\nglobal_concentration = {shape = 1.0}",
+                "identity.global_concentration.rate: missing",
+            ),
             ("[frame]\nrepeat = \"no\"", "frame.repeat: found \"no\", wanted a number"),
             ("frame = 3", "frame: found 3, wanted a table"),
         ] {

@@ -233,7 +233,7 @@ mod tests {
         ] {
             assert_eq!(parse(other).as_ref(), Some(&plain), "{other}");
         }
-        assert_eq!(parse("{'descr': '<f4', 'fortran_order': True, 'shape': (), }").unwrap().2, []);
+        assert_eq!(parse("{'descr': '<f4', 'fortran_order': True, 'shape': (), }").unwrap().2, [0u64; 0]);
         let fields =
             parse("{'descr': [('a]', '<f4'), ('b', '<f8', (2,))], 'fortran_order': False, 'shape': (3,), }");
         assert_eq!(fields.unwrap().2, [3]);

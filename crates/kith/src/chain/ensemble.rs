@@ -27,6 +27,15 @@ pub struct Run {
     pub thin: u64,
 }
 
+/// How a long run is watched, and stopped.
+#[derive(Clone, Copy)]
+pub struct Watch<'a> {
+    /// Set, it makes every chain stop after its present sweep.
+    pub stop: &'a AtomicBool,
+    /// Called after every sweep of every chain.
+    pub swept: &'a (dyn Fn() + Sync),
+}
+
 impl Run {
     /// §4.1: 500 steps, the first 100 discarded, thinned by 10.
     pub const PAPER: Self = Self { sweeps: 500, burn_in: 100, thin: 10 };
@@ -81,7 +90,7 @@ impl Ensemble {
         });
     }
 
-    /// Runs on to sweep `until` (at most `run.sweeps`), or until `stop` is set; returns the kept draws ordered
+    /// Runs on to sweep `until` (at most `run.sweeps`), or until told to stop; returns the kept draws ordered
     /// by sweep, then chain. Called again it goes on from there.
     pub fn run(
         &mut self,
@@ -90,17 +99,16 @@ impl Ensemble {
         sweep: &Sweep,
         model: &Model,
         data: &Dataset,
-        stop: &AtomicBool,
-        swept: &(dyn Fn() + Sync),
+        watch: &Watch<'_>,
     ) -> Vec<Draw> {
         let of_chain = |chain: &mut Chain| {
             let mut kept = Vec::new();
-            while chain.n_sweeps() < until.min(run.sweeps) && !stop.load(Ordering::Relaxed) {
+            while chain.n_sweeps() < until.min(run.sweeps) && !watch.stop.load(Ordering::Relaxed) {
                 chain.sweep(sweep, model, data);
                 if run.keeps(chain.n_sweeps()) {
                     kept.push(chain.draw(model, data));
                 }
-                swept();
+                (watch.swept)();
             }
             kept
         };

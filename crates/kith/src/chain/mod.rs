@@ -8,7 +8,7 @@ mod single;
 mod start;
 
 pub use draw::Draw;
-pub use ensemble::{Ensemble, Run};
+pub use ensemble::{Ensemble, Run, Watch};
 pub use learner::{LearnError, Learner, Schedule};
 pub use single::Chain;
 pub use start::Start;

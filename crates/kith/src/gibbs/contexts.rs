@@ -26,10 +26,10 @@ pub fn step(state: &mut State, model: &Model, data: &Dataset, rng: &mut Rng) -> 
             moved += 1;
         }
     }
-    if let Strength::Learnt { shape, rate } = model.context.concentration {
-        if model.context.is_sampled() {
-            redraw_concentration(shape, rate, state, model, data, rng);
-        }
+    if let Strength::Learnt { shape, rate } = model.context.concentration
+        && model.context.is_sampled()
+    {
+        redraw_concentration(shape, rate, state, model, data, rng);
     }
     moved
 }

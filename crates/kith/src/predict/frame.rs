@@ -43,6 +43,13 @@ pub(super) struct Marginals {
     pub contexts: Vec<(ContextLabel, f64)>,
 }
 
+/// What one draw says of a new frame in one context: as [`Marginals`].
+struct InContext {
+    ln_evidence: f64,
+    identities: Vec<Vec<(u32, f64)>>,
+    new: Vec<f64>,
+}
+
 /// How a context is called in an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum ContextLabel {
@@ -101,12 +108,12 @@ impl<'p> NewFrame<'p> {
         let mut ln_contexts = Vec::new();
         let mut per_context = Vec::new();
         for candidate in &candidates {
-            let (ln_total, identities, new) = match n_faces {
+            let found = match n_faces {
                 1 => self.one_face(draw, candidate),
                 _ => self.all_faces(draw, candidate),
             };
-            ln_contexts.push(candidate.ln_prior + ln_total);
-            per_context.push((identities, new));
+            ln_contexts.push(candidate.ln_prior + found.ln_evidence);
+            per_context.push(found);
         }
         let ln_evidence = ln_sum_exp(&ln_contexts);
         let mut marginals = Marginals {
@@ -115,15 +122,16 @@ impl<'p> NewFrame<'p> {
             new: vec![0.0; n_faces],
             contexts: Vec::new(),
         };
-        for ((candidate, ln_p), (identities, new)) in candidates.iter().zip(ln_contexts).zip(per_context) {
+        for ((candidate, ln_p), found) in candidates.iter().zip(ln_contexts).zip(per_context) {
             let p = (ln_p - ln_evidence).exp();
             match marginals.contexts.iter_mut().find(|known| known.0 == candidate.label) {
                 Some(known) => known.1 += p,
                 None => marginals.contexts.push((candidate.label, p)),
             }
             for face in 0..n_faces {
-                marginals.new[face] += p * new[face];
-                marginals.identities[face].extend(identities[face].iter().map(|&(i, share)| (i, p * share)));
+                marginals.new[face] += p * found.new[face];
+                let of_face = found.identities[face].iter().map(|&(identity, share)| (identity, p * share));
+                marginals.identities[face].extend(of_face);
             }
         }
         marginals
@@ -182,7 +190,7 @@ impl<'p> NewFrame<'p> {
     }
 
     /// (6), (7) and (18) for the only face of a frame.
-    fn one_face(&self, draw: &Pooled, candidate: &Candidate) -> (f64, Vec<Vec<(u32, f64)>>, Vec<f64>) {
+    fn one_face(&self, draw: &Pooled, candidate: &Candidate) -> InContext {
         let seats = Seats::of(draw, candidate);
         let mut ln_weights: Vec<f64> = (0..draw.group.len())
             .map(|identity| seats.ln_known(identity, 0.0) + self.ln_at[0][draw.group[identity] as usize])
@@ -206,11 +214,12 @@ impl<'p> NewFrame<'p> {
             }
             _ => 0.0,
         };
-        (best + total.ln() - seats.ln_denominator(1), vec![kept], vec![new])
+        let ln_evidence = best + total.ln() - seats.ln_denominator(1);
+        InContext { ln_evidence, identities: vec![kept], new: vec![new] }
     }
 
     /// All faces of a frame, searched face by face.
-    fn all_faces(&mut self, draw: &Pooled, candidate: &Candidate) -> (f64, Vec<Vec<(u32, f64)>>, Vec<f64>) {
+    fn all_faces(&mut self, draw: &Pooled, candidate: &Candidate) -> InContext {
         let n_faces = self.xs.len();
         let seats = Seats::of(draw, candidate);
         let mut beam = vec![Configuration { ln_weight: 0.0, seats: Vec::new() }];
@@ -249,7 +258,7 @@ impl<'p> NewFrame<'p> {
                 }
             }
         }
-        (ln_total - seats.ln_denominator(n_faces), identities, new)
+        InContext { ln_evidence: ln_total - seats.ln_denominator(n_faces), identities, new }
     }
 
     /// All ways to seat the next face of a configuration.
@@ -275,10 +284,9 @@ impl<'p> NewFrame<'p> {
         // Identities that faces of this frame already have are tried too, however far they looked alone.
         let mut known: Vec<u32> = near.to_vec();
         for seat in &configuration.seats {
-            if let Seat::Known(identity) = seat {
-                if !known.contains(identity) {
-                    known.push(*identity);
-                }
+            match seat {
+                Seat::Known(identity) if !known.contains(identity) => known.push(*identity),
+                _ => {}
             }
         }
         for identity in known {

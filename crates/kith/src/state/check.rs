@@ -43,13 +43,10 @@ impl State {
                 n_frames_in[context.index()],
             )?;
             agree(&format!("N_c. of {context:?}"), seating.n_in(context), row.iter().sum())?;
-            for slot in 0..n_slots {
+            for (slot, &wanted) in row.iter().enumerate() {
                 let identity = IdentityId::new(slot);
-                agree(
-                    &format!("N_ci of {context:?} {identity:?}"),
-                    seating.n_at(context, identity),
-                    row[slot],
-                )?;
+                let found = seating.n_at(context, identity);
+                agree(&format!("N_ci of {context:?} {identity:?}"), found, wanted)?;
             }
         }
         let occupied: Vec<bool> = (0..n_slots).map(|slot| n_at.iter().any(|row| row[slot] > 0)).collect();
