@@ -107,7 +107,7 @@ impl FaceModel {
         face.ln_likelihood(&x.values)
     }
 
-    /// theta* given the group's faces (§C.5, C.16).
+    /// theta* given the group's faces (C.15).
     pub fn draw(&self, group: &Group, rng: &mut Rng) -> Face {
         let Group::Isotropic(group) = group;
         group.draw(rng)
