@@ -12,7 +12,7 @@ pub fn step(state: &mut State, model: &Model, data: &Dataset, rng: &mut Rng) -> 
     let mut scan = Scan::new(model);
     let mut moved = 0;
     for face in data.faces() {
-        model.face.centre(data.embedding(face), &mut scan.x);
+        state.look(face, model, data, &mut scan.x);
         let before = state.remove(face, &scan.x, model, data); // from here every count is the paper's "-n"
         moved += usize::from(scan.seat(face, state, model, data, rng) != before);
     }
@@ -41,7 +41,7 @@ impl Scan {
         data: &Dataset,
         rng: &mut Rng,
     ) {
-        model.face.centre(data.embedding(face), &mut self.x);
+        state.look(face, model, data, &mut self.x);
         self.seat(face, state, model, data, rng);
     }
 
@@ -54,7 +54,7 @@ impl Scan {
         data: &Dataset,
         rng: &mut Rng,
     ) -> crate::ids::IdentityId {
-        model.face.centre(data.embedding(face), &mut self.x);
+        state.look(face, model, data, &mut self.x);
         let identity = state.open(face, &self.x, model, data, rng);
         state.insert(face, &self.x, identity, model, data);
         identity
@@ -69,7 +69,7 @@ impl Scan {
         model: &Model,
         data: &Dataset,
     ) {
-        model.face.centre(data.embedding(face), &mut self.x);
+        state.look(face, model, data, &mut self.x);
         state.insert(face, &self.x, identity, model, data);
     }
 

@@ -82,7 +82,7 @@ impl State {
         let mut x = Centred::default();
         for face in data.faces() {
             let identity = self.seating.identity_of(face).expect("checked before");
-            model.face.centre(data.embedding(face), &mut x);
+            self.look(face, model, data, &mut x);
             model.face.observe(&mut groups[identity.index()], &x);
         }
         for &identity in self.seating.identities() {

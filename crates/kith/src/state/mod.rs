@@ -142,13 +142,18 @@ impl State {
         }
     }
 
+    /// A face as its identity's statistics see it; `x` is overwritten.
+    pub fn look(&self, face: FaceId, model: &Model, data: &Dataset, x: &mut Centred) {
+        model.face.centre(data.embedding(face), x);
+    }
+
     /// Rebuilds the statistics of faces and votes from the data, for data that have been replaced.
     pub(crate) fn refresh(&mut self, model: &Model, data: &Dataset) {
         self.faces.clear_groups(&model.face);
         let mut x = Centred::default();
         for face in data.faces() {
             let identity = self.seating.identity_of(face).expect("every face is seated");
-            model.face.centre(data.embedding(face), &mut x);
+            self.look(face, model, data, &mut x);
             self.faces.observe(identity, &x, &model.face);
         }
         self.count_votes(data);

@@ -81,7 +81,7 @@ impl State {
         let ln_thetas: f64 = identities.map(|&i| theta(i).ln_prior(prior)).sum();
         let mut x = crate::model::face::Centred::default();
         let of_face = |face| {
-            model.face.centre(data.embedding(face), &mut x);
+            self.look(face, model, data, &mut x);
             let identity = self.seating.identity_of(face).expect("every face is seated");
             model.face.ln_likelihood(theta(identity), &x)
         };
