@@ -99,7 +99,7 @@ fn model(options: &FitOptions, table: &FaceTable) -> anyhow::Result<Model> {
         None => None,
     };
     let Some((path, background)) = background else {
-        return Ok(settings.resolve(table.dataset.embeddings(), None));
+        return settings.resolve(table.dataset.embeddings(), None).with_context(|| settings_file(options));
     };
     let (found, wanted) = (background.dataset.dimension(), table.dataset.dimension());
     ensure!(
@@ -114,7 +114,8 @@ fn model(options: &FitOptions, table: &FaceTable) -> anyhow::Result<Model> {
             path.display()
         );
     }
-    Ok(settings.resolve(table.dataset.embeddings(), Some((background.dataset.embeddings(), &people))))
+    let known = Some((background.dataset.embeddings(), &people[..]));
+    settings.resolve(table.dataset.embeddings(), known).with_context(|| settings_file(options))
 }
 
 /// The rows of each person of a background dataset, by `truth` where there is one, otherwise by name.

@@ -181,7 +181,7 @@ pub fn read(path: &Path, data: &Dataset) -> Result<(Model, Vec<Draw>), DrawsErro
     if !settings.has_prior() {
         return Err(bad(1, "found no face prior in the model, wanted every value resolved".to_owned()));
     }
-    let model = settings.resolve(data.embeddings(), None);
+    let model = settings.resolve(data.embeddings(), None).map_err(|error| bad(1, error.to_string()))?;
     model.check(data).map_err(|error| bad(1, error.to_string()))?;
     let contexts = named_contexts(&model, data);
     let mut draws = Vec::new();

@@ -8,7 +8,8 @@ use std::path::Path;
 use kith::data::Embeddings;
 use kith::model::face::FaceKind;
 use kith::model::{
-    ContextMode, ErrorRate, FaceModel, FaceUpdate, Isotropic, LocalConcentration, Model, NameUpdate, Strength,
+    ContextMode, ErrorRate, FaceModel, FaceUpdate, Full, Isotropic, LocalConcentration, Model, ModelError,
+    NameUpdate, Strength,
 };
 use serde_json::{Map, Value, json};
 
@@ -19,12 +20,20 @@ use crate::model_keys::{Keys, ModelFileError};
 pub struct ModelSettings {
     /// Everything but the face prior, which stands for itself until [`ModelSettings::resolve`].
     model: Model,
-    prior: Option<Isotropic>,
+    kind: Kind,
+    prior: Option<FaceKind>,
+}
+
+/// The families of face models.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Isotropic,
+    Full,
 }
 
 impl Default for ModelSettings {
     fn default() -> Self {
-        Self { model: Model::new(FaceModel::isotropic(unresolved())), prior: None }
+        Self { model: Model::new(FaceModel::isotropic(unresolved())), kind: Kind::Isotropic, prior: None }
     }
 }
 
@@ -99,28 +108,13 @@ impl ModelSettings {
     }
 
     fn read_face(&mut self, mut keys: Keys<'_>) -> Result<(), String> {
-        keys.choice("kind", &[("isotropic", ())], &mut ())?;
+        keys.choice("kind", &[("isotropic", Kind::Isotropic), ("full", Kind::Full)], &mut self.kind)?;
         let updates = [("collapsed", FaceUpdate::Collapsed), ("explicit", FaceUpdate::Explicit)];
         keys.choice("update", &updates, &mut self.model.face.update)?;
-        let given: Vec<&str> =
-            ["mean", "kappa", "shape", "rate"].into_iter().filter(|key| keys.has(key)).collect();
-        match given.len() {
-            0 => {}
-            4 => {
-                let mut prior = unresolved();
-                prior.mean = keys.numbers("mean")?;
-                keys.number("kappa", &mut prior.kappa)?;
-                keys.number("shape", &mut prior.shape)?;
-                keys.number("rate", &mut prior.rate)?;
-                self.prior = Some(prior);
-            }
-            _ => {
-                let found = given.join(", ");
-                return Err(format!(
-                    "face: found {found} alone, wanted mean, kappa, shape and rate, or none of them"
-                ));
-            }
-        }
+        self.prior = match self.kind {
+            Kind::Isotropic => read_isotropic(&mut keys)?.map(FaceKind::Isotropic),
+            Kind::Full => read_full(&mut keys)?.map(FaceKind::Full),
+        };
         keys.finish()
     }
 
@@ -152,16 +146,69 @@ impl ModelSettings {
         self.prior.is_some()
     }
 
-    /// The model, its face prior given, or learnt from `background` people, or else from `embeddings` alone.
-    pub fn resolve(self, embeddings: &Embeddings, background: Option<(&Embeddings, &[Vec<usize>])>) -> Model {
-        let prior = self.prior.unwrap_or_else(|| {
-            let of_people = background.and_then(|(faces, people)| Isotropic::from_people(faces, people));
-            of_people.unwrap_or_else(|| Isotropic::from_unlabelled(embeddings))
-        });
+    /// The model, its face prior given, or learnt from `background` people, or else from `embeddings` alone. A full
+    /// covariance cannot be learnt without people who are known.
+    pub fn resolve(
+        self,
+        embeddings: &Embeddings,
+        background: Option<(&Embeddings, &[Vec<usize>])>,
+    ) -> Result<Model, ModelError> {
+        let kind = match (self.prior, self.kind, background) {
+            (Some(prior), _, _) => prior,
+            (None, Kind::Isotropic, background) => {
+                let of_people = background.and_then(|(faces, people)| Isotropic::from_people(faces, people));
+                FaceKind::Isotropic(of_people.unwrap_or_else(|| Isotropic::from_unlabelled(embeddings)))
+            }
+            (None, Kind::Full, Some((faces, people))) => FaceKind::Full(Full::from_people(faces, people)),
+            (None, Kind::Full, None) => {
+                return Err(ModelError::Value {
+                    key: "face.kind".to_owned(),
+                    found: "\"full\" without people to learn from".to_owned(),
+                    wanted: "--background with people of the same network, or kind = \"isotropic\""
+                        .to_owned(),
+                });
+            }
+        };
         let mut model = self.model;
-        model.face.kind = FaceKind::Isotropic(prior);
-        model
+        model.face.kind = kind;
+        Ok(model)
     }
+}
+
+/// m_0, kappa_0, a_0 and b_0: all or none.
+fn read_isotropic(keys: &mut Keys<'_>) -> Result<Option<Isotropic>, String> {
+    if !all_or_none(keys, &["mean", "kappa", "shape", "rate"])? {
+        return Ok(None);
+    }
+    let mut prior = unresolved();
+    prior.mean = keys.numbers("mean")?;
+    keys.number("kappa", &mut prior.kappa)?;
+    keys.number("shape", &mut prior.shape)?;
+    keys.number("rate", &mut prior.rate)?;
+    Ok(Some(prior))
+}
+
+/// m, A, psi, nu and the power: all or none.
+fn read_full(keys: &mut Keys<'_>) -> Result<Option<Full>, String> {
+    if !all_or_none(keys, &["mean", "transform", "between", "freedom", "power"])? {
+        return Ok(None);
+    }
+    let (mean, transform, between) =
+        (keys.numbers("mean")?, keys.numbers("transform")?, keys.numbers("between")?);
+    let (mut freedom, mut power) = (f64::NAN, f64::NAN);
+    keys.number("freedom", &mut freedom)?;
+    keys.number("power", &mut power)?;
+    Ok(Some(Full { mean, transform, between, freedom, power }))
+}
+
+/// Whether these keys are there; some of them alone are refused.
+fn all_or_none(keys: &Keys<'_>, wanted: &[&str]) -> Result<bool, String> {
+    let given: Vec<&str> = wanted.iter().copied().filter(|key| keys.has(key)).collect();
+    if given.is_empty() || given.len() == wanted.len() {
+        return Ok(!given.is_empty());
+    }
+    let (found, wanted) = (given.join(", "), wanted.join(", "));
+    Err(format!("face: found {found} alone, wanted {wanted} together, or none of them"))
 }
 
 /// A number, a prior shared or not, or a table of contexts.
@@ -235,7 +282,21 @@ pub fn to_tree(model: &Model) -> Value {
             each.iter().map(|(name, &s)| (name.clone(), strength(s))).collect()
         }
     };
-    let FaceKind::Isotropic(prior) = &model.face.kind;
+    let update = match model.face.update {
+        FaceUpdate::Collapsed => "collapsed",
+        FaceUpdate::Explicit => "explicit",
+    };
+    let face = match &model.face.kind {
+        FaceKind::Isotropic(prior) => json!({
+            "kind": "isotropic", "update": update,
+            "mean": prior.mean, "kappa": prior.kappa, "shape": prior.shape, "rate": prior.rate,
+        }),
+        FaceKind::Full(prior) => json!({
+            "kind": "full", "update": update,
+            "mean": prior.mean, "transform": prior.transform, "between": prior.between,
+            "freedom": prior.freedom, "power": prior.power,
+        }),
+    };
     let name = &model.name;
     json!({
         "context": context,
@@ -244,14 +305,7 @@ pub fn to_tree(model: &Model) -> Value {
             "local_concentration": local,
         },
         "frame": {"repeat": model.repeat},
-        "face": {
-            "kind": "isotropic",
-            "mean": prior.mean, "kappa": prior.kappa, "shape": prior.shape, "rate": prior.rate,
-            "update": match model.face.update {
-                FaceUpdate::Collapsed => "collapsed",
-                FaceUpdate::Explicit => "explicit",
-            },
-        },
+        "face": face,
         "name": {
             "concentration": strength(name.concentration),
             "error_rate": match name.error_rate {
@@ -305,10 +359,10 @@ mod tests {
     #[test]
     fn a_model_survives_the_way_to_a_header_and_back() {
         let embeddings = Embeddings::new(vec![0.0, 1.0], 2).unwrap();
-        let model = parse(FULL).unwrap().resolve(&embeddings, None);
+        let model = parse(FULL).unwrap().resolve(&embeddings, None).unwrap();
         assert_eq!(model.context.mode, ContextMode::Latent { count: 4 });
         assert_eq!(model.face.dimension(), 2);
-        let again = ModelSettings::from_tree(&to_tree(&model)).unwrap().resolve(&embeddings, None);
+        let again = ModelSettings::from_tree(&to_tree(&model)).unwrap().resolve(&embeddings, None).unwrap();
         assert_eq!(model, again);
     }
 
@@ -328,7 +382,7 @@ mod tests {
             ("[context]\nmood = 1", "context.mood: unknown key"),
             ("[context]\nmode = \"gven\"", "context.mode: found \"gven\", wanted given, latent"),
             ("[face]\nkappa = 1.0", "face: found kappa alone"),
-            ("[face]\nkind = \"full\"", "face.kind: found \"full\", wanted isotropic"),
+            ("[face]\nkind = \"fll\"", "face.kind: found \"fll\", wanted isotropic, full"),
             ("[name]\nerror_rate = \"x\"", "name.error_rate: found \"x\", wanted a table"),
             (
                 "[identity]\nglobal_concentration = {shape = 1.0}",

@@ -38,7 +38,14 @@ impl Start {
             Self::Sequential | Self::Apart => 0,
         };
         let mut groups: Vec<Option<IdentityId>> = vec![None; n_groups];
-        for face in order {
+        let mut n_when_drawn = 1;
+        for (n_seated, face) in order.into_iter().enumerate() {
+            if self == Self::Sequential && n_seated > n_when_drawn + n_when_drawn / 8 {
+                // Every new identity takes its share of what is left for the next: without fresh weights the people
+                // who come late would find no seat of their own.
+                weights::step(&mut state, model, data, rng);
+                n_when_drawn = n_seated;
+            }
             let group = if n_groups == 0 { None } else { Some(rng.below(n_groups)) };
             match (self, group.and_then(|group| groups[group])) {
                 (Self::Sequential, _) => scan.seat_new(face, &mut state, model, data, rng),

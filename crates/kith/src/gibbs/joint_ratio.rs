@@ -108,7 +108,7 @@ fn ln_joint_at_new(
     if model.face.update == FaceUpdate::Explicit {
         // theta* was drawn given the face: prior times likelihood over the prior predictive, which is a
         // Student t: the ratio of Gamma densities that integrates the variance out.
-        let FaceKind::Isotropic(prior) = &model.face.kind;
+        let FaceKind::Isotropic(prior) = &model.face.kind else { unreachable!("only it keeps theta*") };
         let theta = seated.faces.theta(identity).unwrap();
         let d = data.dimension() as f64;
         let square: f64 = x.values().iter().map(|x| x * x).sum();
@@ -216,7 +216,7 @@ fn the_papers_names_are_near_the_product_they_approximate() {
     let (rare, common) = (gaps(1e6), gaps(2.0));
     println!("(C.14) against (C.11), total variation (mean, largest): rare {rare:?}, common {common:?}");
     assert!(rare.1 < 1e-5, "{rare:?}");
-    assert!(common.1 > 0.1, "{common:?}");
+    assert!(common.1 > 0.01, "{common:?}");
 }
 
 /// (C.11) as printed, with J_unknown restored: the urn's predictive times the marginal likelihood (16) of each vote.

@@ -3,7 +3,6 @@
 use crate::data::Dataset;
 use crate::gibbs::assignments::Scan;
 use crate::ids::{FaceId, LabelId};
-use crate::model::face::Face;
 use crate::model::{ErrorRate, LocalConcentration, Model, Strength};
 use crate::random::Rng;
 use crate::state::{Name, State};
@@ -16,11 +15,10 @@ use crate::state::{Name, State};
 pub fn draw(model: &Model, layout: &Dataset, rng: &mut Rng) -> (State, Dataset) {
     loop {
         let mut data = layout.clone();
-        let (state, thetas) = draw_latent(model, &mut data, rng);
+        let mut state = draw_latent(model, &data, rng);
         let is_accepted = rng.uniform().ln() < state.n_repeats(&data) as f64 * model.repeat.ln();
         if is_accepted && draw_names(&state, &mut data, rng) {
-            let mut state = state;
-            draw_embeddings(&state, model, &mut data, |slot| thetas[slot].clone(), rng);
+            draw_embeddings(&state, model, &mut data, rng);
             state.refresh(model, &data);
             return (state, data);
         }
@@ -29,14 +27,7 @@ pub fn draw(model: &Model, layout: &Dataset, rng: &mut Rng) -> (State, Dataset) 
 
 /// Draws the data anew given the latent variables; the state's statistics follow.
 pub fn redraw_data(state: &mut State, model: &Model, data: &mut Dataset, rng: &mut Rng) {
-    let mut thetas: Vec<Option<Face>> = vec![None; state.seating().n_slots()];
-    for &identity in state.seating().identities() {
-        // Where theta* is integrated out, it is drawn and forgotten.
-        let kept = state.faces().theta(identity).cloned();
-        let theta = kept.unwrap_or_else(|| model.face.draw(&model.face.group(), rng));
-        thetas[identity.index()] = Some(theta);
-    }
-    draw_embeddings(state, model, data, |slot| thetas[slot].clone().expect("every identity has one"), rng);
+    draw_embeddings(state, model, data, rng);
     for face in data.faces() {
         if data.given_name(face).is_some() {
             let name = name_of(state, face);
@@ -49,8 +40,8 @@ pub fn redraw_data(state: &mut State, model: &Model, data: &mut Dataset, rng: &m
     state.refresh(model, data);
 }
 
-/// Hyperparameters, contexts, H, identities with names and theta*; the last by slot.
-fn draw_latent(model: &Model, data: &mut Dataset, rng: &mut Rng) -> (State, Vec<Face>) {
+/// Hyperparameters, contexts, H, identities with names and theta*.
+fn draw_latent(model: &Model, data: &Dataset, rng: &mut Rng) -> State {
     let mut state = State::empty(model);
     state.weights.global_concentration = draw_strength(model.identity.global_concentration, rng);
     state.weights.context_concentration = draw_strength(model.context.concentration, rng);
@@ -73,7 +64,6 @@ fn draw_latent(model: &Model, data: &mut Dataset, rng: &mut Rng) -> (State, Vec<
         }
     }
     let unnamed = without_names(data);
-    let mut thetas: Vec<Face> = Vec::new();
     let mut scan = Scan::new(model);
     for face in unnamed.faces() {
         let context = state.context_of_face(face, &unnamed);
@@ -84,13 +74,14 @@ fn draw_latent(model: &Model, data: &mut Dataset, rng: &mut Rng) -> (State, Vec<
             Some(identity) => scan.seat_at(face, identity, &mut state, model, &unnamed),
             None => {
                 let identity = scan.seat_apart(face, &mut state, model, &unnamed, rng);
-                let theta = model.face.draw(&model.face.group(), rng);
-                state.faces.set_theta(identity, &theta);
-                thetas.push(theta);
+                if state.faces.theta(identity).is_some() {
+                    let theta = model.face.draw(&model.face.group(), rng);
+                    state.faces.set_theta(identity, &theta);
+                }
             }
         }
     }
-    (state, thetas)
+    state
 }
 
 fn draw_strength(strength: Strength, rng: &mut Rng) -> f64 {
@@ -146,16 +137,12 @@ fn draw_names(state: &State, data: &mut Dataset, rng: &mut Rng) -> bool {
     true
 }
 
-fn draw_embeddings(
-    state: &State,
-    model: &Model,
-    data: &mut Dataset,
-    theta: impl Fn(usize) -> Face,
-    rng: &mut Rng,
-) {
-    for face in data.faces() {
-        let identity = state.seating().identity_of(face).expect("every face is seated");
-        let x = model.face.simulate(&theta(identity.index()), rng);
-        data.set_embedding(face, &x);
+/// Faces of every identity given theta*; where it is integrated out, it is drawn and forgotten.
+fn draw_embeddings(state: &State, model: &Model, data: &mut Dataset, rng: &mut Rng) {
+    for &identity in state.seating().identities() {
+        let has_it = |face: &FaceId| state.seating().identity_of(*face) == Some(identity);
+        let faces: Vec<FaceId> = data.faces().filter(has_it).collect();
+        let drawn = model.face.simulate(state.faces().theta(identity), faces.len(), rng);
+        faces.iter().zip(drawn).for_each(|(&face, x)| data.set_embedding(face, &x));
     }
 }

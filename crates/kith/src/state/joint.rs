@@ -6,7 +6,7 @@ use super::{Name, State};
 use crate::data::Dataset;
 use crate::ids::{FaceId, IdentityId};
 use crate::math::{ln_beta_density, ln_gamma};
-use crate::model::face::FaceKind;
+use crate::model::face::{FaceKind, Full};
 use crate::model::{ContextMode, ErrorRate, FaceUpdate, Isotropic, Model, NameUpdate};
 
 impl State {
@@ -84,8 +84,14 @@ impl State {
 
     /// p(X | z), theta* integrated out, or p(X, theta* | z).
     fn ln_faces(&self, model: &Model, data: &Dataset) -> f64 {
-        let FaceKind::Isotropic(prior) = &model.face.kind;
         let identities = self.seating.identities().iter();
+        let prior = match &model.face.kind {
+            FaceKind::Isotropic(prior) => prior,
+            FaceKind::Full(prior) => {
+                let faces = |identity| members(self, data, identity).collect::<Vec<_>>();
+                return identities.map(|&identity| ln_full(prior, data, &faces(identity))).sum();
+            }
+        };
         identities
             .map(|&identity| match model.face.update {
                 FaceUpdate::Collapsed => {
@@ -178,4 +184,45 @@ fn ln_marginal(prior: &Isotropic, data: &Dataset, faces: &[FaceId]) -> f64 {
     let b = prior.rate + 0.5 * scatter + prior.kappa * n * offset / (2.0 * kappa);
     ln_gamma(a) - ln_gamma(prior.shape) + prior.shape * prior.rate.ln() - a * b.ln()
         + 0.5 * dimension as f64 * (prior.kappa.ln() - kappa.ln() - n * (2.0 * PI).ln())
+}
+
+/// `power * ln f` of the full-covariance model as it stands in its documentation: moments face by face, the
+/// determinant by elimination, the residuals' t as a ratio of multivariate Gamma functions.
+fn ln_full(prior: &Full, data: &Dataset, faces: &[FaceId]) -> f64 {
+    let (n, d) = (faces.len() as f64, prior.n_axes());
+    let axis = |face: FaceId, row: &[f64]| -> f64 {
+        let x = data.embedding(face).iter().zip(&prior.mean).zip(row);
+        x.map(|((&x, m), a)| a * (f64::from(x) - m)).sum()
+    };
+    let rows: Vec<&[f64]> = prior.transform.chunks_exact(data.dimension()).collect();
+    let ys: Vec<Vec<f64>> = faces.iter().map(|&f| rows.iter().map(|row| axis(f, row)).collect()).collect();
+    let mean: Vec<f64> = (0..d).map(|k| ys.iter().map(|y| y[k]).sum::<f64>() / n).collect();
+    let mut ln_f = 0.0;
+    for (mean, psi) in mean.iter().zip(&prior.between) {
+        let variance = psi + 1.0 / n;
+        ln_f -= 0.5 * ((2.0 * PI * variance).ln() + mean * mean / variance);
+    }
+    let scale = prior.freedom - d as f64 - 1.0;
+    let mut matrix: Vec<Vec<f64>> =
+        (0..d).map(|r| (0..d).map(|c| if r == c { 1.0 } else { 0.0 }).collect()).collect();
+    for y in &ys {
+        for r in 0..d {
+            for c in 0..d {
+                matrix[r][c] += (y[r] - mean[r]) * (y[c] - mean[c]) / scale;
+            }
+        }
+    }
+    let mut ln_det = 0.0;
+    for k in 0..d {
+        ln_det += matrix[k][k].ln();
+        for r in k + 1..d {
+            let factor = matrix[r][k] / matrix[k][k];
+            let pivot = matrix[k].clone();
+            matrix[r].iter_mut().zip(pivot).for_each(|(cell, above)| *cell -= factor * above);
+        }
+    }
+    let ln_multigamma = |a: f64| (0..d).map(|k| ln_gamma(a - 0.5 * k as f64)).sum::<f64>();
+    ln_f += ln_multigamma(0.5 * (prior.freedom + n - 1.0)) - ln_multigamma(0.5 * prior.freedom);
+    ln_f -= 0.5 * (n - 1.0) * d as f64 * (PI * scale).ln() + 0.5 * (prior.freedom + n - 1.0) * ln_det;
+    prior.power * (ln_f - 0.5 * d as f64 * n.ln())
 }

@@ -3,7 +3,6 @@
 use super::{Name, State};
 use crate::data::Dataset;
 use crate::math::{ln_beta_density, ln_gamma, ln_rising};
-use crate::model::face::FaceKind;
 use crate::model::{ContextMode, ErrorRate, FaceUpdate, Model, NameUpdate};
 
 impl State {
@@ -77,8 +76,7 @@ impl State {
             return identities.map(|&i| model.face.ln_marginal(self.faces.group(i))).sum();
         }
         let theta = |identity| self.faces.theta(identity).expect("theta* is kept");
-        let FaceKind::Isotropic(prior) = &model.face.kind;
-        let ln_thetas: f64 = identities.map(|&i| theta(i).ln_prior(prior)).sum();
+        let ln_thetas: f64 = identities.map(|&i| model.face.ln_prior(theta(i))).sum();
         let mut x = crate::model::face::Centred::default();
         let of_face = |face| {
             self.look(face, model, data, &mut x);

@@ -9,6 +9,7 @@ use std::f64::consts::PI;
 use serde::{Deserialize, Serialize};
 
 use crate::math::ln_gamma;
+use crate::math::vectors::dot;
 use crate::model::{ModelError, check_positive};
 use crate::random::Rng;
 
@@ -165,17 +166,4 @@ impl Face {
             - 0.5 * self.mean.len() as f64 * (2.0 * PI * spread).ln()
             - 0.5 * square / spread
     }
-}
-
-/// A dot product in eight independent sums, which the compiler turns into vector instructions.
-pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let mut sums = [0.0; 8];
-    let (a, b) = (a.chunks_exact(8), b.chunks_exact(8));
-    let rest: f64 = a.remainder().iter().zip(b.remainder()).map(|(a, b)| a * b).sum();
-    for (a, b) in a.zip(b) {
-        for lane in 0..8 {
-            sums[lane] += a[lane] * b[lane];
-        }
-    }
-    sums.iter().sum::<f64>() + rest
 }

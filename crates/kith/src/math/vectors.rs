@@ -1,0 +1,57 @@
+//! The hot loops over plain slices, compiled for the processor that is there.
+
+use pulp::Arch;
+
+/// a . b.
+pub fn dot(a: &[f64], b: &[f64]) -> f64 {
+    Arch::new().dispatch(|| dot_in_lanes(a, b))
+}
+
+/// One `dot` per row of a matrix with rows as long as `x`: `out[r] = matrix[r] . x`.
+pub fn product(matrix: &[f64], x: &[f64], out: &mut Vec<f64>) {
+    out.clear();
+    Arch::new().dispatch(|| out.extend(matrix.chunks_exact(x.len()).map(|row| dot_in_lanes(row, x))));
+}
+
+/// matrix += scale x x^T, for a square matrix.
+pub fn add_outer(matrix: &mut [f64], scale: f64, x: &[f64]) {
+    Arch::new().dispatch(|| {
+        for (row, &x_r) in matrix.chunks_exact_mut(x.len()).zip(x) {
+            let factor = scale * x_r;
+            row.iter_mut().zip(x).for_each(|(m, x)| *m += factor * x);
+        }
+    });
+}
+
+/// sum of w (a + b)^2.
+pub fn weighted_square_of_sum(w: &[f64], a: &[f64], b: &[f64]) -> f64 {
+    Arch::new().dispatch(|| {
+        let mut sums = [0.0; LANES];
+        let (wc, ac, bc) = (w.chunks_exact(LANES), a.chunks_exact(LANES), b.chunks_exact(LANES));
+        let rest = wc.remainder().iter().zip(ac.remainder()).zip(bc.remainder());
+        let rest: f64 = rest.map(|((w, a), b)| w * (a + b) * (a + b)).sum();
+        for ((w, a), b) in wc.zip(ac).zip(bc) {
+            for lane in 0..LANES {
+                let sum = a[lane] + b[lane];
+                sums[lane] += w[lane] * sum * sum;
+            }
+        }
+        sums.iter().sum::<f64>() + rest
+    })
+}
+
+/// Independent sums that the compiler turns into vector instructions.
+const LANES: usize = 16;
+
+#[inline(always)]
+fn dot_in_lanes(a: &[f64], b: &[f64]) -> f64 {
+    let mut sums = [0.0; LANES];
+    let (a, b) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
+    let rest: f64 = a.remainder().iter().zip(b.remainder()).map(|(a, b)| a * b).sum();
+    for (a, b) in a.zip(b) {
+        for lane in 0..LANES {
+            sums[lane] += a[lane] * b[lane];
+        }
+    }
+    sums.iter().sum::<f64>() + rest
+}

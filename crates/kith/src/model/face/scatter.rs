@@ -1,0 +1,282 @@
+//! The residual scatter S of a group of faces: `ln |I + S/P|`, and quadratic forms in `(P I + S)^-1`.
+//!
+//! Few faces are kept as rows with their Gram matrix, where everything costs n products; many faces as the D x D
+//! inverse, moved by rank-one updates and rebuilt from the rows before rounding could add up.
+
+use serde::{Deserialize, Serialize};
+
+use crate::math::vectors::{add_outer, dot, product};
+
+/// After this many rank-one updates the inverse is rebuilt.
+const UPDATES: u32 = 4096;
+
+/// The scatter of some faces.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Scatter {
+    n_axes: usize,
+    /// P.
+    scale: f64,
+    /// The faces, one row after the other.
+    rows: Vec<f64>,
+    ln_det: f64,
+    form: Form,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+enum Form {
+    /// The Gram matrix of the rows (n x n), its row means, the mean of those, and the Cholesky factor of
+    /// `P I + centred Gram`.
+    Few { gram: Vec<f64>, means: Vec<f64>, mean: f64, factor: Vec<f64> },
+    /// `(P I + S)^-1`, and how many updates it has seen.
+    Many { inverse: Vec<f64>, n_updates: u32 },
+}
+
+impl Scatter {
+    pub fn new(n_axes: usize, scale: f64) -> Self {
+        let form = Form::Few { gram: Vec::new(), means: Vec::new(), mean: 0.0, factor: Vec::new() };
+        Self { n_axes, scale, rows: Vec::new(), ln_det: 0.0, form }
+    }
+
+    pub fn n_faces(&self) -> u32 {
+        (self.rows.len() / self.n_axes) as u32
+    }
+
+    /// ln |I + S/P|.
+    pub fn ln_det(&self) -> f64 {
+        self.ln_det
+    }
+
+    /// From how many faces on the D x D form is cheaper; back at half of it.
+    fn many(&self) -> usize {
+        (self.n_axes / 4).max(8)
+    }
+
+    /// A face joins those that sum to `sum`.
+    pub fn observe(&mut self, y: &[f64], sum: &[f64]) {
+        let n = self.n_faces() as usize;
+        match &mut self.form {
+            Form::Few { gram, .. } => {
+                let mut next = Vec::with_capacity((n + 1) * (n + 1));
+                let mut products = Vec::new();
+                product(&self.rows, y, &mut products);
+                for (r, &with_y) in products.iter().enumerate() {
+                    next.extend_from_slice(&gram[r * n..(r + 1) * n]);
+                    next.push(with_y);
+                }
+                next.extend_from_slice(&products);
+                next.push(dot(y, y));
+                *gram = next;
+                self.rows.extend_from_slice(y);
+                if n + 1 > self.many() { self.rebuild_many() } else { self.factorise() }
+            }
+            Form::Many { inverse, n_updates } => {
+                let n = n as f64;
+                let e: Vec<f64> = y.iter().zip(sum).map(|(y, s)| y - s / n).collect();
+                self.ln_det += update(inverse, &e, n / (n + 1.0));
+                *n_updates += 1;
+                self.rows.extend_from_slice(y);
+                self.rebuild_if_old();
+            }
+        }
+    }
+
+    /// A face leaves; the others sum to `sum`.
+    pub fn forget(&mut self, y: &[f64], sum: &[f64]) {
+        let n = self.n_faces() as usize;
+        let at = self.rows.chunks_exact(self.n_axes).position(|row| row == y);
+        let at = at.expect("the face that leaves is one of the group");
+        self.remove_row(at);
+        let is_small = n - 1 < self.many() / 2;
+        match &mut self.form {
+            Form::Few { gram, .. } => {
+                let kept = (0..n * n).filter(|cell| cell / n != at && cell % n != at);
+                *gram = kept.map(|cell| gram[cell]).collect();
+                self.factorise();
+            }
+            Form::Many { .. } if is_small => self.rebuild_few(),
+            Form::Many { inverse, n_updates } => {
+                let left = (n - 1) as f64;
+                let e: Vec<f64> = y.iter().zip(sum).map(|(y, s)| y - s / left).collect();
+                self.ln_det += update(inverse, &e, -left / n as f64);
+                *n_updates += 1;
+                self.rebuild_if_old();
+            }
+        }
+    }
+
+    /// `(y - ybar)^T (P I + S)^-1 (y - ybar)`, the rows' sum given.
+    pub fn quadratic(&self, y: &[f64], square: f64, sum: &[f64]) -> f64 {
+        match &self.form {
+            Form::Few { means, mean, factor, .. } => {
+                let mut v = Vec::new();
+                product(&self.rows, y, &mut v);
+                let n = v.len();
+                let with_mean = v.iter().sum::<f64>() / n as f64;
+                let distance = square - 2.0 * with_mean + mean;
+                if n == 1 {
+                    return distance.max(0.0) / self.scale;
+                }
+                v.iter_mut().zip(means).for_each(|(v, own)| *v -= with_mean + own - mean);
+                // Solve factor u = v; then e^T (P I + S)^-1 e = (|e|^2 - |u|^2) / P.
+                for r in 0..n {
+                    let (solved, rest) = v.split_at_mut(r);
+                    let row = &factor[r * n..r * n + r];
+                    let known: f64 = row.iter().zip(&*solved).map(|(l, u)| l * u).sum();
+                    rest[0] = (rest[0] - known) / factor[r * n + r];
+                }
+                (distance - dot(&v, &v)).max(0.0) / self.scale
+            }
+            Form::Many { inverse, .. } => {
+                let n = f64::from(self.n_faces());
+                let e: Vec<f64> = y.iter().zip(sum).map(|(y, s)| y - s / n).collect();
+                let mut t = Vec::with_capacity(self.n_axes);
+                product(inverse, &e, &mut t);
+                dot(&t, &e)
+            }
+        }
+    }
+
+    /// Takes a row out, keeping the order of the others (the Gram matrix has the same order).
+    fn remove_row(&mut self, at: usize) {
+        self.rows.drain(at * self.n_axes..(at + 1) * self.n_axes);
+    }
+
+    /// Centres the Gram matrix and factorises `P I + centred`.
+    fn factorise(&mut self) {
+        let n = self.rows.len() / self.n_axes;
+        let Form::Few { gram, means, mean, factor } = &mut self.form else {
+            unreachable!("only few faces have a Gram matrix")
+        };
+        *means = gram.chunks_exact(n).map(|row| row.iter().sum::<f64>() / n as f64).collect();
+        *mean = means.iter().sum::<f64>() / n as f64;
+        factor.clear();
+        factor.resize(n * n, 0.0);
+        let mut ln_det = -(n as f64) * self.scale.ln();
+        for r in 0..n {
+            for c in 0..=r {
+                let centred = gram[r * n + c] - means[r] - means[c] + *mean;
+                let known = dot(&factor[r * n..r * n + c], &factor[c * n..c * n + c]);
+                let left = centred + if r == c { self.scale } else { 0.0 } - known;
+                factor[r * n + c] = if r == c { left.sqrt() } else { left / factor[c * n + c] };
+            }
+            ln_det += 2.0 * factor[r * n + r].ln();
+        }
+        self.ln_det = ln_det;
+    }
+
+    fn rebuild_few(&mut self) {
+        let mut gram = Vec::new();
+        let mut row_of = Vec::new();
+        for row in self.rows.chunks_exact(self.n_axes) {
+            product(&self.rows, row, &mut row_of);
+            gram.extend_from_slice(&row_of);
+        }
+        self.form = Form::Few { gram, means: Vec::new(), mean: 0.0, factor: Vec::new() };
+        self.factorise();
+    }
+
+    fn rebuild_many(&mut self) {
+        let d = self.n_axes;
+        let mut inverse = vec![0.0; d * d];
+        (0..d).for_each(|axis| inverse[axis * d + axis] = 1.0 / self.scale);
+        let mut sum = vec![0.0; d];
+        self.ln_det = 0.0;
+        for (n, row) in self.rows.chunks_exact(d).enumerate() {
+            if n > 0 {
+                let n = n as f64;
+                let e: Vec<f64> = row.iter().zip(&sum).map(|(y, s)| y - s / n).collect();
+                self.ln_det += update(&mut inverse, &e, n / (n + 1.0));
+            }
+            sum.iter_mut().zip(row).for_each(|(sum, y)| *sum += y);
+        }
+        self.form = Form::Many { inverse, n_updates: 0 };
+    }
+
+    fn rebuild_if_old(&mut self) {
+        if matches!(self.form, Form::Many { n_updates, .. } if n_updates >= UPDATES) {
+            self.rebuild_many();
+        }
+    }
+}
+
+/// The inverse of `M + c e e^T` from that of M (Sherman & Morrison); returns what ln |M| gains.
+fn update(inverse: &mut [f64], e: &[f64], c: f64) -> f64 {
+    let mut t = Vec::with_capacity(e.len());
+    product(inverse, e, &mut t);
+    let factor = 1.0 + c * dot(&t, e);
+    add_outer(inverse, -c / factor, &t);
+    factor.ln()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::{Rng, driver};
+
+    fn face(rng: &mut Rng, d: usize) -> Vec<f64> {
+        (0..d).map(|axis| 3.0 + (1.0 + axis as f64) * rng.normal()).collect()
+    }
+
+    /// A scatter made at once from the same faces.
+    fn afresh(scatter: &Scatter) -> (Scatter, Vec<f64>) {
+        let mut fresh = Scatter::new(scatter.n_axes, scatter.scale);
+        let mut sum = vec![0.0; scatter.n_axes];
+        for row in scatter.rows.chunks_exact(scatter.n_axes) {
+            fresh.observe(row, &sum);
+            sum.iter_mut().zip(row).for_each(|(sum, y)| *sum += y);
+        }
+        (fresh, sum)
+    }
+
+    #[test]
+    fn both_forms_give_the_same_numbers() {
+        let (d, mut rng) = (8, driver(1));
+        let mut scatter = Scatter::new(d, 9.0);
+        let mut sum = vec![0.0; d];
+        for _ in 0..30 {
+            let y = face(&mut rng, d);
+            scatter.observe(&y, &sum);
+            sum.iter_mut().zip(&y).for_each(|(sum, y)| *sum += y);
+            let (mut few, mut many) = (scatter.clone(), scatter.clone());
+            few.rebuild_few();
+            many.rebuild_many();
+            let probe = face(&mut rng, d);
+            let square = dot(&probe, &probe);
+            let (a, b) = (few.quadratic(&probe, square, &sum), many.quadratic(&probe, square, &sum));
+            assert!((a - b).abs() < 1e-9 * (1.0 + a), "{a} {b}");
+            assert!((few.ln_det() - many.ln_det()).abs() < 1e-9, "{} {}", few.ln_det(), many.ln_det());
+        }
+    }
+
+    /// A million insertions and removals, through both forms, across the border between them.
+    #[test]
+    fn a_million_moves_lose_no_digits_that_matter() {
+        let (d, mut rng) = (8, driver(2));
+        let mut scatter = Scatter::new(d, 9.0);
+        let mut sum = vec![0.0; d];
+        let mut faces: Vec<Vec<f64>> = Vec::new();
+        for step in 0..1_000_000 {
+            // The size wanders between 1 and 24 faces.
+            let grows = faces.len() < 2 || faces.len() < 24 && rng.bernoulli(0.5);
+            if grows {
+                let y = face(&mut rng, d);
+                scatter.observe(&y, &sum);
+                sum.iter_mut().zip(&y).for_each(|(sum, y)| *sum += y);
+                faces.push(y);
+            } else {
+                let y = faces.swap_remove(rng.below(faces.len()));
+                sum.iter_mut().zip(&y).for_each(|(sum, y)| *sum -= y);
+                scatter.forget(&y, &sum);
+            }
+            if step % 100_000 == 99_999 {
+                let (fresh, fresh_sum) = afresh(&scatter);
+                let probe = face(&mut rng, d);
+                let square = dot(&probe, &probe);
+                let (a, b) =
+                    (scatter.quadratic(&probe, square, &sum), fresh.quadratic(&probe, square, &fresh_sum));
+                assert!((a - b).abs() < 1e-8 * (1.0 + b), "{a} {b}");
+                assert!((scatter.ln_det() - fresh.ln_det()).abs() < 1e-8, "{step}");
+            }
+        }
+    }
+}
