@@ -188,7 +188,7 @@ mod tests {
     fn people(rng: &mut Rng) -> (Embeddings, Vec<Vec<usize>>) {
         let (mut values, mut people, mut row) = (Vec::new(), Vec::new(), 0);
         for person in 0..400 {
-            let b: Vec<f64> = [3.0, 1.0, 2.0, 0.5].iter().map(|sd| sd * rng.normal()).collect();
+            let b: Vec<f64> = [3.0, 1.0, 2.0, 1.5].iter().map(|sd| sd * rng.normal()).collect();
             let size = 1 + person % 9;
             for _ in 0..size {
                 let e: Vec<f64> = (0..4).map(|_| rng.normal()).collect();
@@ -231,11 +231,12 @@ mod tests {
                 assert!((scatter[r][c] / freedom - wanted).abs() < 0.16, "{r} {c} {}", scatter[r][c] / freedom);
             }
         }
-        // The between-person variances are the generalised eigenvalues of B and W.
+        // The between-person variances are the generalised eigenvalues of B and W; from 400 people each is known to
+        // about 9 %, their product to about 20 %.
         assert!(full.between.windows(2).all(|pair| pair[0] >= pair[1]));
         let product: f64 = full.between.iter().product();
-        let exact = (9.0 * 1.0 * 4.0 * 0.25) / (0.36 * 4.0);
-        assert!((product / exact).ln().abs() < 0.5, "{product} {exact}");
+        let exact = (9.0 * 1.0 * 4.0 * 2.25) / (0.36 * 4.0);
+        assert!((product / exact).ln().abs() < 0.6, "{product} {exact}");
     }
 
     #[test]
