@@ -33,6 +33,12 @@ pub struct DemoOptions {
     /// Makes the run repeatable
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
+    /// How many days to live through, from Monday on
+    #[arg(long, default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..=7))]
+    pub days: u32,
+    /// Also write the week as a page to look at, with pictures
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
 }
 
 /// Options of `kith fit`.
