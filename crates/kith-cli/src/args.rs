@@ -71,7 +71,7 @@ pub struct FitOptions {
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// Threads [default: one per core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub threads: Option<u32>,
     /// Where chains start: sequential, together, apart or random, or a list dealt over the chains
     #[arg(long, value_delimiter = ',', default_value = "sequential")]
@@ -96,7 +96,7 @@ pub struct PredictOptions {
     #[arg(long)]
     pub weighted: bool,
     /// Threads [default: one per core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub threads: Option<u32>,
     /// Print one JSON object per face
     #[arg(long)]

@@ -28,15 +28,18 @@ pub fn run(options: &DemoOptions) -> anyhow::Result<Outcome> {
     let account = Account::new(&week, &journal);
     let diary = diary::entries(&week, &journal);
 
-    let mut last = "To see it as a page with pictures: kith demo --report week.html".to_owned();
-    if let Some(path) = &options.report {
+    let written = options.report.as_ref().map(|path| {
         let page = page::page(&week, &journal, &account, &diary, options.seed);
-        std::fs::write(path, page).with_context(|| format!("{}: cannot be written", path.display()))?;
-        last = format!("The same as a page with pictures: {}", path.display());
-    }
+        std::fs::write(path, page).with_context(|| format!("{}: cannot be written", path.display()))
+    });
+    let last = match (&options.report, &written) {
+        (Some(path), Some(Ok(()))) => format!("The same as a page with pictures: {}", path.display()),
+        _ => "To see it as a page with pictures: kith demo --report week.html".to_owned(),
+    };
     let mut out = std::io::stdout().lock();
     write!(out, "{}\n{last}\n", text::summary(&week, &account, &diary, options.seed))?;
     out.flush()?;
+    written.transpose()?;
     Ok(Outcome::Done)
 }
 
