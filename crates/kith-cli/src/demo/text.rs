@@ -110,14 +110,13 @@ fn moments(page: &mut Page, diary: &[Entry]) {
 
 fn who_you_met(page: &mut Page, week: &Week, account: &Account) {
     page.title("WHO YOU MET  as kith has sorted the faces");
-    let groups: [(&str, &dyn Fn(&Person) -> bool); 2] = [
-        ("acquainted: you know their names", &|person| person.name.is_some()),
-        ("familiar: met before, no name yet", &|person| person.name.is_none() && !person.is_seen_once()),
-    ];
     page.line("                           faces  first met  looked new    sure  in truth");
-    for (title, is_here) in groups {
+    for (title, is_named) in
+        [("acquainted: you know their names", true), ("familiar: met before, no name yet", false)]
+    {
         page.line(format!("  {title}"));
-        let mut here = account.people.iter().filter(|person| is_here(person)).peekable();
+        let is_here = |person: &&Person| person.name.is_some() == is_named && !person.is_seen_once();
+        let mut here = account.people.iter().filter(is_here).peekable();
         if here.peek().is_none() {
             page.line("    nobody yet");
         }
