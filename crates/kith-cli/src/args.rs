@@ -33,6 +33,12 @@ pub struct DemoOptions {
     /// Makes the run repeatable
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
+    /// How many days to live through, from Monday on
+    #[arg(long, default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..=7))]
+    pub days: u32,
+    /// Also write the week as a page to look at, with pictures
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
 }
 
 /// Options of `kith fit`.
@@ -65,7 +71,7 @@ pub struct FitOptions {
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// Threads [default: one per core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub threads: Option<u32>,
     /// Where chains start: sequential, together, apart or random, or a list dealt over the chains
     #[arg(long, value_delimiter = ',', default_value = "sequential")]
@@ -90,7 +96,7 @@ pub struct PredictOptions {
     #[arg(long)]
     pub weighted: bool,
     /// Threads [default: one per core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub threads: Option<u32>,
     /// Print one JSON object per face
     #[arg(long)]

@@ -1,6 +1,8 @@
 //! `kith fit`: a dataset in, draws of the posterior out.
 
 use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
@@ -15,7 +17,7 @@ use kith_io::model_file::ModelSettings;
 use crate::Outcome;
 use crate::args::FitOptions;
 use crate::interrupt;
-use crate::progress::{bar, count};
+use crate::progress::{bar, count, note};
 use crate::summary::FitSummary;
 
 /// Chains are brought together, and their draws written, about every so many reseated faces.
@@ -26,6 +28,7 @@ pub fn run(options: &FitOptions) -> anyhow::Result<Outcome> {
     let started = Instant::now();
     let run = schedule(options)?;
     set_threads(options.threads)?;
+    check_place(options)?;
     let table = dataset::read(&options.dataset)?;
     let data = &table.dataset;
     let model = model(options, &table)?;
@@ -53,20 +56,21 @@ pub fn run(options: &FitOptions) -> anyhow::Result<Outcome> {
     bar.finish_and_clear();
     let is_interrupted = draws.len() < (run.n_kept() as usize) * n_chains;
     if is_interrupted && draws.is_empty() {
-        eprintln!("interrupted before the first draw was kept: no draws were written");
+        note("interrupted before the first draw was kept: no draws were written");
         return Ok(Outcome::Negative);
     }
     writer.finish()?;
     let place = options.draws.display();
     if is_interrupted {
-        eprintln!("interrupted: {place} has the {} made so far, all complete", count(draws.len(), "draw"));
+        let n_draws = count(draws.len(), "draw");
+        note(format!("interrupted: {place} has the {n_draws} made so far, all complete"));
     } else {
-        eprintln!("{place}: {} of {}", count(draws.len(), "draw"), count(n_chains, "chain"));
+        note(format!("{place}: {} of {}", count(draws.len(), "draw"), count(n_chains, "chain")));
     }
     let seconds = started.elapsed().as_secs_f64();
     let summary = FitSummary::of(&draws, n_chains, table.truth.as_deref(), seconds);
     if options.json {
-        println!("{}", summary.to_json());
+        writeln!(std::io::stdout(), "{}", summary.to_json())?;
     } else {
         summary.print();
     }
@@ -78,11 +82,30 @@ fn schedule(options: &FitOptions) -> anyhow::Result<Run> {
     let run = Run { sweeps: options.sweeps, burn_in, thin: options.thin };
     ensure!(
         run.n_kept() > 0,
-        "--sweeps {} with --burn-in {burn_in} and --thin {} keeps no draw, wanted at least one",
+        "--sweeps {} with --burn-in {burn_in} and --thin {} keeps no draw, wanted at least one: give more --sweeps or a \
+         smaller --thin",
         run.sweeps,
         run.thin
     );
     Ok(run)
+}
+
+/// Refuses, before any work, a place for draws that cannot be, or that would replace what is read.
+fn check_place(options: &FitOptions) -> anyhow::Result<()> {
+    let draws = &options.draws;
+    ensure!(!draws.is_dir(), "{}: found a folder, wanted a file for the draws", draws.display());
+    let folder = draws.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    ensure!(folder.is_dir(), "{}: cannot be created: found no folder {}", draws.display(), folder.display());
+    let Ok(place) = draws.canonicalize() else { return Ok(()) };
+    let mut read: Vec<PathBuf> = options.model.iter().cloned().collect();
+    for dataset in options.background.iter().chain([&options.dataset]) {
+        let names = ["embeddings.npy", "faces.csv", "reps.csv", "labels.csv"];
+        read.push(dataset.clone());
+        read.extend(names.map(|name| dataset.join(name)));
+    }
+    let is_read = read.iter().any(|file| file.canonicalize().is_ok_and(|file| file == place));
+    ensure!(!is_read, "{}: found a file that the fit reads, wanted another for the draws", draws.display());
+    Ok(())
 }
 
 fn settings_file(options: &FitOptions) -> String {

@@ -34,11 +34,23 @@ fn main() -> ExitCode {
         Ok(Outcome::Negative) => ExitCode::from(1),
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            // One line, whatever the message: scripts and people read the last line.
-            eprintln!("kith: {}", format!("{error:#}").replace('\n', "; "));
+            progress::note(format!("kith: {}", in_one_line(&error)));
             ExitCode::from(2)
         }
     }
+}
+
+/// One line, whatever the message: scripts and people read the last line. Some messages name their cause
+/// themselves; it is not said twice.
+fn in_one_line(error: &anyhow::Error) -> String {
+    let mut line = String::new();
+    for cause in error.chain().map(|cause| cause.to_string()) {
+        if !line.ends_with(&cause) {
+            line += if line.is_empty() { "" } else { ": " };
+            line += &cause;
+        }
+    }
+    line.replace('\n', "; ")
 }
 
 /// A reader that has seen enough, such as `head`, is no error.

@@ -1,6 +1,7 @@
-//! Progress on stderr: a bar with an ETA on a terminal, nothing otherwise.
+//! What goes to stderr: a bar with an ETA on a terminal, and notes.
 
-use std::io::IsTerminal;
+use std::fmt::Display;
+use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -18,7 +19,16 @@ pub fn bar(length: u64, what: &'static str) -> ProgressBar {
     bar
 }
 
-/// "1 draw", "2 draws".
+/// A line on stderr. Where nobody reads it any more, as in `2>&1 | head`, it is lost and the work goes on.
+pub fn note(line: impl Display) {
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+/// "1 draw", "2 draws"; people are not "persons".
 pub fn count(n: usize, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+    match (n, what) {
+        (1, _) => format!("1 {what}"),
+        (_, "person") => format!("{n} people"),
+        _ => format!("{n} {what}s"),
+    }
 }

@@ -6,6 +6,8 @@ use kith::predict::partition::adjusted_rand_index;
 use kith::predict::representative::representative;
 use serde_json::{Value, json};
 
+use crate::progress::{count, note};
+
 /// Figures of a finished fit.
 pub struct FitSummary {
     n_faces: usize,
@@ -43,8 +45,13 @@ impl FitSummary {
             scalar("name_concentration", &|draw| draw.name_concentration),
             scalar("error_rate", &|draw| draw.error_rate),
         ];
-        // What was fixed has nothing to diagnose.
-        scalars.retain(|(name, s)| s.hdi[0] != s.hdi[1] || ["n_identities", "ln_joint"].contains(name));
+        // What was fixed has nothing to diagnose, nor have names where nobody was named.
+        let is_anybody_named = draws.iter().any(|draw| draw.name_weights.len() > 1);
+        scalars.retain(|(name, s)| match *name {
+            "n_identities" | "ln_joint" => true,
+            "name_concentration" | "error_rate" if !is_anybody_named => false,
+            _ => s.hdi[0] != s.hdi[1],
+        });
         let partitions: Vec<&[u32]> = draws.iter().map(|draw| &draw.identities[..]).collect();
         let shown = representative(&partitions);
         let ari = truth.and_then(|truth| Ari::of(truth, &shown.labels, &partitions));
@@ -88,32 +95,44 @@ impl FitSummary {
 
     /// A few lines for a person.
     pub fn print(&self) {
-        let n_shown = self.partition.iter().max().map_or(0, |highest| highest + 1);
+        let n_shown = self.partition.iter().max().map_or(0, |highest| *highest as usize + 1);
         let mean = self.certainty.iter().sum::<f64>() / self.n_faces as f64;
-        eprintln!(
-            "{} faces, shown as {n_shown} people; a face's place is {:.0} % sure on average",
-            self.n_faces,
+        note(format!(
+            "{}, shown as {}; a face's place is {:.0} % sure on average",
+            count(self.n_faces, "face"),
+            count(n_shown, "person"),
             100.0 * mean
-        );
+        ));
         for (name, s) in &self.scalars {
-            eprintln!(
-                "  {name:<22} {:>12.3}  95 % [{:.3}, {:.3}]  R-hat {:.3}  ESS {:.0}",
-                s.mean, s.hdi[0], s.hdi[1], s.r_hat, s.ess_bulk
-            );
+            note(format!(
+                "  {name:<22} {:>12.3}  95 % [{:.3}, {:.3}]  R-hat {}  ESS {}",
+                s.mean,
+                s.hdi[0],
+                s.hdi[1],
+                number(s.r_hat, 3),
+                number(s.ess_bulk, 0)
+            ));
         }
         if let Some(ari) = &self.ari {
-            eprintln!(
+            note(format!(
                 "  agreement with the truth (adjusted Rand index): {:.4}; draws {:.4} [{:.4}, {:.4}]",
                 ari.partition, ari.mean, ari.hdi[0], ari.hdi[1]
-            );
+            ));
         }
         let worst = self.scalars.iter().map(|(_, s)| s.r_hat).filter(|r| r.is_finite()).fold(1.0, f64::max);
-        if worst > 1.05 {
-            eprintln!(
+        if self.scalars.iter().all(|(_, s)| s.ess_bulk.is_nan()) {
+            note("  too few draws to tell whether the chains agree: give them more --sweeps");
+        } else if worst > 1.05 {
+            note(format!(
                 "  the chains do not agree yet (R-hat {worst:.2}, wanted below 1.05): give them more --sweeps"
-            );
+            ));
         }
     }
+}
+
+/// A diagnostic, or a dash where there is none: of draws that are all the same, or too few.
+fn number(value: f64, decimals: usize) -> String {
+    if value.is_finite() { format!("{value:.decimals$}") } else { "-".to_owned() }
 }
 
 impl Ari {

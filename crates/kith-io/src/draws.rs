@@ -87,7 +87,7 @@ impl DrawsWriter {
         let mut partial = path.to_owned().into_os_string();
         partial.push(".partial");
         let partial = if is_special { path.to_owned() } else { PathBuf::from(partial) };
-        let file = File::create(&partial).map_err(|source| failed(&partial, "created", source))?;
+        let file = File::create(&partial).map_err(|source| failed(path, "created", source))?;
         let contexts = named_contexts(model, data);
         let header = Header {
             kith: env!("CARGO_PKG_VERSION").to_owned(),
