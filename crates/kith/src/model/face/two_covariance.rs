@@ -217,7 +217,8 @@ mod tests {
         let (mut scatter, mut freedom) = ([[0.0; 4]; 4], 0.0);
         for rows in people.iter().filter(|rows| rows.len() > 1) {
             let ys: Vec<Vec<f64>> = rows.iter().map(|&row| y(row)).collect();
-            let mean: Vec<f64> = (0..4).map(|d| ys.iter().map(|y| y[d]).sum::<f64>() / ys.len() as f64).collect();
+            let mean: Vec<f64> =
+                (0..4).map(|d| ys.iter().map(|y| y[d]).sum::<f64>() / ys.len() as f64).collect();
             for y in &ys {
                 for r in 0..4 {
                     (0..4).for_each(|c| scatter[r][c] += (y[r] - mean[r]) * (y[c] - mean[c]));
@@ -228,7 +229,11 @@ mod tests {
         for r in 0..4 {
             for c in 0..4 {
                 let wanted = if r == c { 1.0 } else { 0.0 };
-                assert!((scatter[r][c] / freedom - wanted).abs() < 0.16, "{r} {c} {}", scatter[r][c] / freedom);
+                assert!(
+                    (scatter[r][c] / freedom - wanted).abs() < 0.16,
+                    "{r} {c} {}",
+                    scatter[r][c] / freedom
+                );
             }
         }
         // The between-person variances are the generalised eigenvalues of B and W; from 400 people each is known to
