@@ -220,21 +220,15 @@ mod tests {
             let mean: Vec<f64> =
                 (0..4).map(|d| ys.iter().map(|y| y[d]).sum::<f64>() / ys.len() as f64).collect();
             for y in &ys {
-                for r in 0..4 {
-                    (0..4).for_each(|c| scatter[r][c] += (y[r] - mean[r]) * (y[c] - mean[c]));
+                for (r, row) in scatter.iter_mut().enumerate() {
+                    (0..4).for_each(|c| row[c] += (y[r] - mean[r]) * (y[c] - mean[c]));
                 }
             }
             freedom += (ys.len() - 1) as f64;
         }
-        for r in 0..4 {
-            for c in 0..4 {
-                let wanted = if r == c { 1.0 } else { 0.0 };
-                assert!(
-                    (scatter[r][c] / freedom - wanted).abs() < 0.16,
-                    "{r} {c} {}",
-                    scatter[r][c] / freedom
-                );
-            }
+        for (cell, sum) in scatter.as_flattened().iter().enumerate() {
+            let wanted = if cell % 5 == 0 { 1.0 } else { 0.0 };
+            assert!((sum / freedom - wanted).abs() < 0.16, "{cell}: {}", sum / freedom);
         }
         // The between-person variances are the generalised eigenvalues of B and W; from 400 people each is known to
         // about 9 %, their product to about 20 %.
