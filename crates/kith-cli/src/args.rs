@@ -25,6 +25,8 @@ pub enum Verb {
     Fit(FitOptions),
     /// Say who is on new photos, from the draws of a fit
     Predict(PredictOptions),
+    /// Say how good and how calibrated the answers are, where the truth is known
+    Evaluate(EvaluateOptions),
 }
 
 /// Options of `kith demo`.
@@ -77,6 +79,29 @@ pub struct FitOptions {
     #[arg(long, value_delimiter = ',', default_value = "sequential")]
     pub start: Vec<Start>,
     /// Print a summary as one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Options of `kith evaluate`.
+#[derive(Debug, Args)]
+pub struct EvaluateOptions {
+    /// The draws of a fit
+    #[arg(long, value_name = "DRAWS.ndjson")]
+    pub draws: PathBuf,
+    /// The dataset that was learnt from, with `truth`
+    #[arg(long, value_name = "DATASET")]
+    pub data: PathBuf,
+    /// New faces with `truth`; a person who is nowhere in the dataset is a stranger
+    #[arg(long, value_name = "DATASET2")]
+    pub new: PathBuf,
+    /// Weigh each draw by its probability of the new frame
+    #[arg(long)]
+    pub weighted: bool,
+    /// Threads [default: one per core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub threads: Option<u32>,
+    /// Print one JSON object
     #[arg(long)]
     pub json: bool,
 }

@@ -2,6 +2,7 @@
 
 mod args;
 mod demo;
+mod evaluate;
 mod fit;
 mod interrupt;
 mod predict;
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
         Verb::Demo(options) => demo::run(&options),
         Verb::Fit(options) => fit::run(&options),
         Verb::Predict(options) => predict::run(&options),
+        Verb::Evaluate(options) => evaluate::run(&options),
     };
     match result {
         Ok(Outcome::Done) => ExitCode::SUCCESS,

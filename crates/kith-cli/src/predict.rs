@@ -40,7 +40,7 @@ pub fn run(options: &PredictOptions) -> anyhow::Result<Outcome> {
 }
 
 /// One answer per face, in the order of the rows; frames are answered in parallel.
-fn answers(posterior: &Posterior, data: &Dataset, weighted: bool) -> Vec<Prediction> {
+pub fn answers(posterior: &Posterior, data: &Dataset, weighted: bool) -> Vec<Prediction> {
     let bar = bar(data.n_frames() as u64, "frames");
     let of_frame = |frame: FrameId| {
         let context = data.given_context(frame).map(|context| data.contexts()[context.index()].as_str());

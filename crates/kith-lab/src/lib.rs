@@ -1,0 +1,3 @@
+//! The laboratory: how good and how calibrated answers are.
+
+pub mod metrics;
