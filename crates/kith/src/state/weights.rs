@@ -5,10 +5,13 @@ use serde::{Deserialize, Serialize};
 use crate::ids::{ContextId, IdentityId};
 use crate::math::ln_add_exp;
 
+/// ln of the weight of a free slot: none. Finite, because a checkpoint may be JSON, which has no infinity.
+const FREE: f64 = f64::MIN;
+
 /// pi_0 by its logarithms (with a small alpha_0, pi_0' is often below the smallest `f64`) and concentrations.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Weights {
-    /// ln pi_0i per slot; minus infinity for a free slot.
+    /// ln pi_0i per slot; [`FREE`] for a free slot.
     pub(crate) ln_of: Vec<f64>,
     /// ln pi_0'.
     pub(crate) ln_unseen: f64,
@@ -49,7 +52,7 @@ impl Weights {
     /// A new identity takes the share b of pi_0': pi_new = b pi_0', pi_0' = (1 - b) pi_0'.
     pub(super) fn split(&mut self, identity: IdentityId, (ln_b, ln_rest): (f64, f64)) {
         if self.ln_of.len() <= identity.index() {
-            self.ln_of.resize(identity.index() + 1, f64::NEG_INFINITY);
+            self.ln_of.resize(identity.index() + 1, FREE);
         }
         self.ln_of[identity.index()] = self.ln_unseen + ln_b;
         self.ln_unseen += ln_rest;
@@ -57,7 +60,7 @@ impl Weights {
 
     /// Deviation D2: an identity that empties gives its weight back, pi_0' += pi_0i.
     pub(super) fn give_back(&mut self, identity: IdentityId) {
-        let weight = std::mem::replace(&mut self.ln_of[identity.index()], f64::NEG_INFINITY);
+        let weight = std::mem::replace(&mut self.ln_of[identity.index()], FREE);
         self.ln_unseen = ln_add_exp(self.ln_unseen, weight);
     }
 }
