@@ -58,6 +58,21 @@ impl Weights {
         self.ln_unseen += ln_rest;
     }
 
+    /// An identity is split: its weight is divided between itself and a new one.
+    pub(super) fn divide(&mut self, identity: IdentityId, new: IdentityId, [ln_kept, ln_moved]: [f64; 2]) {
+        if self.ln_of.len() <= new.index() {
+            self.ln_of.resize(new.index() + 1, FREE);
+        }
+        self.ln_of[identity.index()] = ln_kept;
+        self.ln_of[new.index()] = ln_moved;
+    }
+
+    /// An identity is merged into another: their weights are added.
+    pub(super) fn add(&mut self, from: IdentityId, into: IdentityId) {
+        let weight = std::mem::replace(&mut self.ln_of[from.index()], FREE);
+        self.ln_of[into.index()] = ln_add_exp(self.ln_of[into.index()], weight);
+    }
+
     /// Deviation D2: an identity that empties gives its weight back, pi_0' += pi_0i.
     pub(super) fn give_back(&mut self, identity: IdentityId) {
         let weight = std::mem::replace(&mut self.ln_of[identity.index()], FREE);
