@@ -1,5 +1,6 @@
 //! Faces in frames: who is on which photo, in which context, under which given name.
 
+use super::neighbours::Neighbours;
 use super::{DataError, Embeddings};
 use crate::ids::{ContextId, FaceId, FrameId, LabelId};
 
@@ -13,6 +14,7 @@ pub struct Dataset {
     contexts: Vec<String>,
     given_name: Vec<Option<LabelId>>,
     names: Vec<String>,
+    neighbours: Neighbours,
 }
 
 /// One face of a frame that arrives.
@@ -35,6 +37,7 @@ impl Dataset {
             contexts: Vec::new(),
             given_name: Vec::new(),
             names: Vec::new(),
+            neighbours: Neighbours::default(),
         })
     }
 
@@ -70,7 +73,17 @@ impl Dataset {
         let mut known = Interned::default();
         let given_name = names.iter().map(|name| name.as_deref().map(|n| LabelId(known.id_of(n)))).collect();
         let names = known.names;
-        Ok(Self { embeddings, frame_of: frames, faces_in, given_context, contexts, given_name, names })
+        let neighbours = Neighbours::default();
+        Ok(Self {
+            embeddings,
+            frame_of: frames,
+            faces_in,
+            given_context,
+            contexts,
+            given_name,
+            names,
+            neighbours,
+        })
     }
 
     /// Adds one frame with all its faces; nothing is added when a face is refused.
@@ -91,6 +104,7 @@ impl Dataset {
         self.faces_in.push((first..self.n_faces()).map(FaceId::new).collect());
         let context = context.map(|context| ContextId(intern(&mut self.contexts, context)));
         self.given_context.push(context);
+        self.neighbours.extend(self.embeddings.len());
         Ok(frame)
     }
 
@@ -104,6 +118,7 @@ impl Dataset {
     /// Replaces the embedding of a face, for simulations.
     pub(crate) fn set_embedding(&mut self, face: FaceId, embedding: &[f32]) {
         self.embeddings.set(face.index(), embedding);
+        self.neighbours.clear();
     }
 
     /// Replaces the given name of a face by another known one, for simulations.
@@ -144,6 +159,11 @@ impl Dataset {
     /// The flat block of all `x_n`.
     pub fn embeddings(&self) -> &Embeddings {
         &self.embeddings
+    }
+
+    /// A few of the faces before a face that look most like it, nearest first; worked out when first asked for.
+    pub fn neighbours(&self, face: FaceId) -> &[FaceId] {
+        self.neighbours.of(face, &self.embeddings)
     }
 
     /// `f_n`.

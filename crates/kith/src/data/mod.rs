@@ -2,6 +2,7 @@
 
 mod dataset;
 mod embeddings;
+mod neighbours;
 
 pub use dataset::{Dataset, NewFace};
 pub use embeddings::Embeddings;

@@ -96,6 +96,11 @@ fn assignments_alone_leave_the_joint_as_it_is() {
 }
 
 #[test]
+fn split_merge_alone_leaves_the_joint_as_it_is() {
+    every_case(Step::SplitMerge, 10_000, |_| true);
+}
+
+#[test]
 fn contexts_alone_leave_the_joint_as_it_is() {
     let is_sampled = |case: &Case| !matches!(case.model.context.mode, ContextMode::None);
     every_case(Step::Contexts, 10_000, is_sampled);

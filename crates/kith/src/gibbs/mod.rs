@@ -4,6 +4,7 @@ pub mod assignments;
 pub mod contexts;
 pub mod faces;
 pub mod names;
+pub mod split_merge;
 pub mod weights;
 
 mod concentration;
@@ -11,6 +12,8 @@ mod concentration;
 mod geweke;
 #[cfg(test)]
 mod joint_ratio;
+
+pub use split_merge::Moves;
 
 use crate::data::Dataset;
 use crate::model::Model;
@@ -22,6 +25,8 @@ use crate::state::State;
 pub enum Step {
     /// Identities `z_n` of all faces (§C.2).
     Assignments,
+    /// Splits and merges of whole identities, with their weights, names and appearance.
+    SplitMerge,
     /// Contexts `c*_m` of all frames, and gamma_0 (§C.3).
     Contexts,
     /// Names `y*_i`, H, epsilon and lambda (§C.4).
@@ -38,7 +43,14 @@ pub struct Sweep(pub Vec<Step>);
 
 impl Default for Sweep {
     fn default() -> Self {
-        Self(vec![Step::Assignments, Step::Contexts, Step::Names, Step::Faces, Step::Weights])
+        Self(vec![
+            Step::Assignments,
+            Step::SplitMerge,
+            Step::Contexts,
+            Step::Names,
+            Step::Faces,
+            Step::Weights,
+        ])
     }
 }
 
@@ -47,6 +59,10 @@ impl Default for Sweep {
 pub struct Info {
     /// How many faces changed their identity.
     pub moved_faces: usize,
+    /// Identities that were split in two, or might have been.
+    pub splits: Moves,
+    /// Identities that were merged, or might have been.
+    pub merges: Moves,
     /// How many frames changed their context.
     pub moved_frames: usize,
 }
@@ -58,6 +74,11 @@ impl Sweep {
         for step in &self.0 {
             match step {
                 Step::Assignments => info.moved_faces += assignments::step(state, model, data, rng),
+                Step::SplitMerge => {
+                    let [splits, merges] = split_merge::step(state, model, data, rng);
+                    info.splits += splits;
+                    info.merges += merges;
+                }
                 Step::Contexts => info.moved_frames += contexts::step(state, model, data, rng),
                 Step::Names => names::step(state, model, rng),
                 Step::Faces => faces::step(state, model, rng),

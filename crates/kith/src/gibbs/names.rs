@@ -1,10 +1,10 @@
 //! Names `y*_i` of the identities (§C.4), the weights H of names, the error rate and the concentration.
 
-use crate::ids::IdentityId;
-use crate::math::{ln_1m_exp, ln_gamma, ln_gamma_density, ln_rising};
+use crate::ids::{IdentityId, LabelId};
+use crate::math::{ln_1m_exp, ln_gamma, ln_gamma_density, ln_rising, ln_sum_exp};
 use crate::model::{ErrorRate, Model, NameUpdate, Strength};
 use crate::random::Rng;
-use crate::state::{Name, State};
+use crate::state::{Name, Names, State};
 
 /// Redraws the names of all identities, then epsilon, H (with the rejected draws, D5) and lambda.
 pub fn step(state: &mut State, model: &Model, rng: &mut Rng) {
@@ -12,9 +12,7 @@ pub fn step(state: &mut State, model: &Model, rng: &mut Rng) {
     let n_identities = if state.names.n_known() == 0 { 0 } else { state.seating.n_identities() };
     for place in 0..n_identities {
         let identity = state.seating.identities()[place];
-        let drawn = rng.categorical_ln(&mut ln_weights(identity, state, model));
-        let name = state.names.all().nth(drawn).expect("a name was drawn among all");
-        state.names.set(identity, name);
+        redraw(identity, state, model, rng);
     }
     if let ErrorRate::Learnt { alpha, beta } = model.name.error_rate {
         let (wrong, right) = count_votes(state);
@@ -28,18 +26,31 @@ pub fn step(state: &mut State, model: &Model, rng: &mut Rng) {
     }
 }
 
+/// Redraws the name of one identity.
+pub(super) fn redraw(identity: IdentityId, state: &mut State, model: &Model, rng: &mut Rng) {
+    let drawn = rng.categorical_ln(&mut ln_weights(identity, state, model));
+    let name = state.names.all().nth(drawn).expect("a name was drawn among all");
+    state.names.set(identity, name);
+}
+
+/// ln of the probability of all names that one identity's faces were given, its own name integrated out:
+/// sum_k H(k) prod likelihood(vote | k). In the paper's form, H is its mean given y* (14).
+pub(super) fn ln_evidence(votes: &[(LabelId, u32)], names: &Names) -> f64 {
+    // Without votes it is the sum of H, which is one.
+    if votes.is_empty() { 0.0 } else { ln_sum_exp(&exact_ln_weights(votes, names)) }
+}
+
 /// ln weights of an identity's name over Y, then unknown: given H the exact conditional, or in the paper's
 /// marginal form (C.14), with J_unknown restored (D4) and the J_l inside its bracket without identity i (D9).
 pub fn ln_weights(identity: IdentityId, state: &State, model: &Model) -> Vec<f64> {
     match model.name.update {
-        NameUpdate::Exact => exact_ln_weights(identity, state),
+        NameUpdate::Exact => exact_ln_weights(state.names.votes(identity), &state.names),
         NameUpdate::Paper => paper_ln_weights(identity, state),
     }
 }
 
-fn exact_ln_weights(identity: IdentityId, state: &State) -> Vec<f64> {
-    let names = &state.names;
-    let votes = names.votes(identity);
+/// ln H(k) prod likelihood(vote | k) for every k in Y, then unknown.
+fn exact_ln_weights(votes: &[(LabelId, u32)], names: &Names) -> Vec<f64> {
     let ln_wrong = names.error_rate.ln();
     let ln_right = (-names.error_rate).ln_1p();
     let n_votes: f64 = votes.iter().map(|vote| f64::from(vote.1)).sum();

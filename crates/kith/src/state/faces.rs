@@ -56,6 +56,26 @@ impl Faces {
         }
     }
 
+    /// Gives a slot the statistics of an identity's faces; theta*, when it is kept, is drawn given them.
+    pub(super) fn put(&mut self, identity: IdentityId, group: Group, model: &FaceModel, rng: &mut Rng) {
+        if let Some(thetas) = &mut self.thetas {
+            let theta = model.draw(&group, rng);
+            match thetas.get_mut(identity.index()) {
+                Some(slot) => *slot = theta,
+                None => thetas.push(theta),
+            }
+        }
+        match self.groups.get_mut(identity.index()) {
+            Some(slot) => *slot = group,
+            None => self.groups.push(group),
+        }
+    }
+
+    /// Empties the slot of an identity that has left.
+    pub(super) fn close(&mut self, identity: IdentityId, model: &FaceModel) {
+        self.groups[identity.index()] = model.group();
+    }
+
     pub(super) fn clear_groups(&mut self, model: &FaceModel) {
         self.groups.iter_mut().for_each(|group| *group = model.group());
     }

@@ -4,6 +4,7 @@ mod check;
 mod faces;
 mod joint;
 mod names;
+mod reshape;
 mod score;
 mod seating;
 mod weights;

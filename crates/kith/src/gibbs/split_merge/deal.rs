@@ -1,0 +1,203 @@
+//! How the faces of an identity are dealt to two, one after the other, and with what probability.
+//!
+//! A face goes to either side in proportion to (N_ci + alpha_c pi_0i / 2) x predictive x repeat^(faces of its frame
+//! there) x, for a named face, the share of its name among those given there: nearly the conditional of the joint,
+//! with counts and statistics of the faces dealt so far. Any positive weights would be exact; the nearer they are,
+//! the more moves are accepted.
+
+use crate::data::Dataset;
+use crate::ids::{FaceId, IdentityId, LabelId};
+use crate::math::ln_add_exp;
+use crate::model::Model;
+use crate::model::face::{Centred, Group};
+use crate::random::Rng;
+use crate::state::{Name, State};
+
+/// One side.
+pub(super) struct Part {
+    pub(super) group: Group,
+    /// Its faces per context.
+    pub(super) n_at: Vec<u32>,
+    /// The names its faces were given, sorted by label.
+    pub(super) votes: Vec<(LabelId, u32)>,
+    n_votes: u32,
+}
+
+/// A finished deal.
+pub(super) struct Deal {
+    pub(super) parts: [Part; 2],
+    /// Where each face of the order went: 0 to the first of the pair, 1 to the second.
+    pub(super) sides: Vec<usize>,
+    /// ln of its probability.
+    pub(super) ln_p: f64,
+    /// How many pairs of faces of one frame were dealt to different sides; not counted where repeats are free.
+    pub(super) n_pairs_between: usize,
+}
+
+/// Who decides where a face goes.
+enum Dealer<'a> {
+    Chance(&'a mut Rng),
+    /// The seats as they are: the faces of this identity go to the second side. Given up as soon as the
+    /// probability is not above `exp(at_least)`.
+    Seats {
+        second: IdentityId,
+        at_least: f64,
+    },
+}
+
+/// What is kept between deals.
+pub(super) struct Deals<'a> {
+    model: &'a Model,
+    data: &'a Dataset,
+    x: Centred,
+    /// Where each face of the dataset has been dealt to, where repeats matter.
+    side_of: Vec<Option<usize>>,
+}
+
+impl<'a> Deals<'a> {
+    pub(super) fn new(model: &'a Model, data: &'a Dataset) -> Self {
+        let n_faces = if model.repeat < 1.0 { data.n_faces() } else { 0 };
+        Self { model, data, x: Centred::default(), side_of: vec![None; n_faces] }
+    }
+
+    /// Deals at random. `ln_weight` is ln pi_0i of the identity that is split.
+    pub(super) fn draw(
+        &mut self,
+        pair: [FaceId; 2],
+        order: &[FaceId],
+        ln_weight: f64,
+        state: &State,
+        rng: &mut Rng,
+    ) -> Deal {
+        let dealer = Dealer::Chance(rng);
+        self.deal(pair, order, ln_weight, dealer, state).expect("chance never gives up")
+    }
+
+    /// Deals the faces of two identities to where they are; `None` when that has at most probability
+    /// `exp(at_least)`. `ln_weight` is ln pi_0i of both together.
+    pub(super) fn replay(
+        &mut self,
+        pair: [FaceId; 2],
+        pair_of: [IdentityId; 2],
+        order: &[FaceId],
+        ln_weight: f64,
+        at_least: f64,
+        state: &State,
+    ) -> Option<Deal> {
+        let dealer = Dealer::Seats { second: pair_of[1], at_least };
+        self.deal(pair, order, ln_weight, dealer, state)
+    }
+
+    fn deal(
+        &mut self,
+        pair: [FaceId; 2],
+        order: &[FaceId],
+        ln_weight: f64,
+        mut dealer: Dealer<'_>,
+        state: &State,
+    ) -> Option<Deal> {
+        let contexts = state.seating.contexts();
+        let ln_half: Vec<f64> = contexts
+            .map(|c| state.weights.local_concentration(c).ln() + ln_weight - std::f64::consts::LN_2)
+            .collect();
+        let part = || Part {
+            group: self.model.face.group(),
+            n_at: vec![0; ln_half.len()],
+            votes: Vec::new(),
+            n_votes: 0,
+        };
+        let mut deal = Deal {
+            parts: [part(), part()],
+            sides: Vec::with_capacity(order.len()),
+            ln_p: 0.0,
+            n_pairs_between: 0,
+        };
+        for (side, face) in pair.into_iter().enumerate() {
+            state.look(face, self.model, self.data, &mut self.x);
+            let mates = self.mates(face);
+            self.put(face, side, mates, &mut deal, state);
+        }
+        let mut is_given_up = false;
+        for &face in order {
+            state.look(face, self.model, self.data, &mut self.x);
+            let mates = self.mates(face);
+            let [first, second] =
+                [0, 1].map(|side| self.ln_weight(face, &deal.parts[side], mates[side], &ln_half, state));
+            let ln_odds = second - first;
+            let side = match &mut dealer {
+                Dealer::Chance(rng) => {
+                    let u = rng.uniform();
+                    usize::from(u.ln() - (-u).ln_1p() < ln_odds)
+                }
+                Dealer::Seats { second, .. } => usize::from(state.seating.identity_of(face) == Some(*second)),
+            };
+            // ln of 1 / (1 + exp(-odds)) of the side it goes to.
+            deal.ln_p -= ln_add_exp(0.0, if side == 1 { -ln_odds } else { ln_odds });
+            deal.sides.push(side);
+            self.put(face, side, mates, &mut deal, state);
+            if let Dealer::Seats { at_least, .. } = dealer
+                && deal.ln_p <= at_least
+            {
+                is_given_up = true;
+                break;
+            }
+        }
+        if !self.side_of.is_empty() {
+            pair.iter().chain(order).for_each(|face| self.side_of[face.index()] = None);
+        }
+        (!is_given_up).then_some(deal)
+    }
+
+    /// How many faces of its frame have been dealt to either side, where repeats matter.
+    fn mates(&self, face: FaceId) -> [usize; 2] {
+        let mut mates = [0; 2];
+        if !self.side_of.is_empty() {
+            let faces = self.data.faces_in(self.data.frame_of(face)).iter();
+            faces.filter_map(|mate| self.side_of[mate.index()]).for_each(|side| mates[side] += 1);
+        }
+        mates
+    }
+
+    /// ln of the weight of a side for the face at `self.x`.
+    fn ln_weight(&self, face: FaceId, part: &Part, n_mates: usize, ln_half: &[f64], state: &State) -> f64 {
+        let context = state.context_of_face(face, self.data).index();
+        let ln_seat = match part.n_at[context] {
+            0 => ln_half[context],
+            n => (f64::from(n) + ln_half[context].exp()).ln(),
+        };
+        let mut ln_weight = ln_seat + self.model.face.ln_predictive(&part.group, &self.x);
+        if n_mates > 0 {
+            ln_weight += n_mates as f64 * self.model.repeat.ln();
+        }
+        if let Some(given) = self.data.given_name(face) {
+            // (votes for the name + H(name)) / (votes + 1).
+            let alike = part.votes.iter().find(|vote| vote.0 == given).map_or(0.0, |vote| f64::from(vote.1));
+            let ln_prior = state.names.ln_weight(Name::Known(given));
+            ln_weight += ln_add_exp(alike.ln(), ln_prior) - f64::from(part.n_votes + 1).ln();
+        }
+        ln_weight
+    }
+
+    /// The face at `self.x` goes to a side.
+    fn put(&mut self, face: FaceId, side: usize, mates: [usize; 2], deal: &mut Deal, state: &State) {
+        let part = &mut deal.parts[side];
+        self.model.face.observe(&mut part.group, &self.x);
+        part.n_at[state.context_of_face(face, self.data).index()] += 1;
+        if let Some(given) = self.data.given_name(face) {
+            add_votes(&mut part.votes, given, 1);
+            part.n_votes += 1;
+        }
+        if !self.side_of.is_empty() {
+            self.side_of[face.index()] = Some(side);
+            deal.n_pairs_between += mates[1 - side];
+        }
+    }
+}
+
+/// Adds votes for a name to a list sorted by label.
+pub(super) fn add_votes(votes: &mut Vec<(LabelId, u32)>, given: LabelId, n: u32) {
+    match votes.binary_search_by_key(&given, |vote| vote.0) {
+        Ok(at) => votes[at].1 += n,
+        Err(at) => votes.insert(at, (given, n)),
+    }
+}

@@ -1,0 +1,318 @@
+//! Splits and merges against the plain joint, against enumeration, and against single-site Gibbs.
+
+use std::collections::BTreeMap;
+
+use super::{Kernel, effort, shapes};
+use crate::cases::{self, Case};
+use crate::chain::Start;
+use crate::chain::diagnostics::standard_error;
+use crate::data::{Dataset, Embeddings};
+use crate::gibbs::{Step, Sweep};
+use crate::ids::{FaceId, FrameId, IdentityId};
+use crate::math::{ln_beta_density, ln_gamma, ln_sum_exp};
+use crate::model::face::{Centred, Group};
+use crate::model::{FaceModel, FaceUpdate, Isotropic, LocalConcentration, Model, NameUpdate, Strength};
+use crate::random::driver;
+use crate::simulate::prior;
+use crate::state::{Name, State};
+
+/// ln of the joint with the names and the appearance of some identities integrated out.
+fn ln_marginal_joint(state: &State, identities: &[IdentityId], model: &Model, data: &Dataset) -> f64 {
+    let Some((&identity, rest)) = identities.split_first() else {
+        // theta* of the others is left out both before and after a move.
+        let mut collapsed = model.clone();
+        collapsed.face.update = FaceUpdate::Collapsed;
+        return state.ln_joint_plain(&collapsed, data);
+    };
+    let with = |name| {
+        let mut named = state.clone();
+        named.names.set(identity, name);
+        ln_marginal_joint(&named, rest, model, data)
+    };
+    ln_sum_exp(&state.names.all().map(with).collect::<Vec<f64>>())
+}
+
+fn group_of(faces: &[FaceId], state: &State, model: &Model, data: &Dataset) -> Group {
+    let mut group = model.face.group();
+    let mut x = Centred::default();
+    for &face in faces {
+        state.look(face, model, data, &mut x);
+        model.face.observe(&mut group, &x);
+    }
+    group
+}
+
+/// ln of the probability of a deal, every weight worked out from the lists of faces.
+fn ln_deal(
+    pair: [FaceId; 2],
+    dealt: &[(FaceId, usize)],
+    ln_pi: f64,
+    state: &State,
+    (model, data): (&Model, &Dataset),
+) -> f64 {
+    let mut sides = pair.map(|face| vec![face]);
+    let mut ln_p = 0.0;
+    for &(face, side) in dealt {
+        let context = state.context_of_face(face, data);
+        let alpha_c = state.weights.local_concentration(context);
+        let weights = sides.each_ref().map(|there| {
+            let same_context = there.iter().filter(|&&f| state.context_of_face(f, data) == context).count();
+            let mut weight = same_context as f64 + alpha_c * ln_pi.exp() / 2.0;
+            let ln_faces = |faces: &[FaceId]| model.face.ln_marginal(&group_of(faces, state, model, data));
+            weight *= (ln_faces(&[&**there, &[face]].concat()) - ln_faces(there)).exp();
+            let same_frame = there.iter().filter(|&&f| data.frame_of(f) == data.frame_of(face)).count();
+            weight *= model.repeat.powi(same_frame as i32);
+            if let Some(given) = data.given_name(face) {
+                let votes: Vec<_> = there.iter().filter_map(|&f| data.given_name(f)).collect();
+                let alike = votes.iter().filter(|&&vote| vote == given).count() as f64;
+                weight *=
+                    (alike + state.names.ln_weight(Name::Known(given)).exp()) / (votes.len() + 1) as f64;
+            }
+            weight
+        });
+        ln_p += (weights[side] / (weights[0] + weights[1])).ln();
+        sides[side].push(face);
+    }
+    ln_p
+}
+
+#[test]
+fn splits_are_weighed_by_the_joint_and_merges_are_their_inverse() {
+    let mut n_splits = 0;
+    for case in cases::all() {
+        let model = &case.model;
+        for seed in 0..12 {
+            let mut rng = driver(500 + seed);
+            let (state, data) = prior::draw(model, &case.layout, &mut rng);
+            for (a, b) in data.faces().flat_map(|a| data.faces().map(move |b| (a, b))) {
+                let [i, j] = [a, b].map(|face| state.seating.identity_of(face).unwrap());
+                if a == b || i != j {
+                    continue;
+                }
+                n_splits += 1;
+                let mut kernel = Kernel::new(&state, model, &data);
+                let order = kernel.order([a, b], &[i], &mut rng);
+                let split = kernel.weigh_split([a, b], i, &order, &state, &mut rng);
+
+                let dealt: Vec<_> = order.iter().copied().zip(split.deal.sides.iter().copied()).collect();
+                let moved = dealt.iter().filter(|(_, side)| *side == 1).map(|(face, _)| *face);
+                let moved: Vec<FaceId> = [b].into_iter().chain(moved).collect();
+                let groups = split.deal.parts.each_ref().map(|part| part.group.clone());
+                let mut after = state.clone();
+                let new = after.split(i, &moved, groups, split.ln_weights, (model, &data), &mut rng);
+                after.check(model, &data).unwrap();
+
+                let ln_pi = state.weights.ln_of(i);
+                let n_at = split.deal.parts.each_ref().map(|part| &*part.n_at);
+                let [t_1, t_2] = shapes(n_at, ln_pi, &state);
+                let share = (after.weights.ln_of(i) - ln_pi).exp();
+                let plain = ln_marginal_joint(&after, &[i, new], model, &data)
+                    - ln_marginal_joint(&state, &[i], model, &data)
+                    + ln_pi
+                    - ln_beta_density(share, t_1, t_2)
+                    - ln_deal([a, b], &dealt, ln_pi, &state, (model, &data));
+                let gap = (plain - split.ln_ratio).abs();
+                assert!(gap < 1e-8, "{}: split {a:?} {b:?}: {plain} {}", case.name, split.ln_ratio);
+
+                assert_eq!(effort(i, i, &state), effort(i, new, &after));
+
+                let mut kernel = Kernel::new(&after, model, &data);
+                let merge = kernel.weigh_merge([i, new], &after);
+                let unbounded = f64::NEG_INFINITY;
+                let replay = kernel.deals.replay([a, b], [i, new], &order, ln_pi, unbounded, &after).unwrap();
+                let gap = (merge.ln_ratio - replay.ln_p - split.ln_ratio).abs();
+                assert!(gap < 1e-8, "{}: merge {a:?} {b:?}: gap {gap}", case.name);
+                let mut before = after.clone();
+                let from = kernel.members[merge.from.index()].clone();
+                before.merge((merge.from, merge.into), &from, merge.group, (model, &data), &mut rng);
+                before.check(model, &data).unwrap();
+                assert_eq!(before.seating.n_identities(), state.seating.n_identities());
+                assert!((before.weights.ln_of(merge.into) - ln_pi).abs() < 1e-12);
+            }
+        }
+    }
+    assert!(n_splits > 1000, "only {n_splits} splits");
+}
+
+#[test]
+fn every_statistic_follows_splits_and_merges() {
+    let mut accepted = [0, 0];
+    for mut case in cases::all() {
+        for update in [NameUpdate::Exact, NameUpdate::Paper] {
+            case.model.name.update = update;
+            let mut rng = driver(31);
+            let (_, data) = prior::draw(&case.model, &case.layout, &mut rng);
+            let mut state = Start::Random.state(&case.model, &data, &mut rng);
+            let sweep = Sweep(vec![Step::SplitMerge, Step::Weights]);
+            for _ in 0..200 {
+                let info = sweep.run(&mut state, &case.model, &data, &mut rng);
+                state.check(&case.model, &data).unwrap();
+                accepted[0] += info.splits.accepted;
+                accepted[1] += info.merges.accepted;
+            }
+        }
+    }
+    assert!(accepted.iter().all(|&n| n > 1000), "{accepted:?}");
+}
+
+/// Five faces of four frames in two given contexts, D = 2, no names.
+fn five_faces() -> (Model, Dataset) {
+    let prior = Isotropic { mean: vec![0.2, -0.1], kappa: 0.3, shape: 2.5, rate: 1.5 };
+    let mut model = Model::new(FaceModel::isotropic(prior));
+    model.identity.global_concentration = Strength::Fixed(1.4);
+    model.identity.local_concentration = LocalConcentration::Shared(Strength::Fixed(0.9));
+    model.repeat = 0.5;
+    let x = vec![0.1, 0.9, -0.4, 0.2, 1.4, 0.8, 0.3, 1.1, -0.9, -1.2];
+    let frames = [0, 0, 1, 2, 3].map(FrameId).to_vec();
+    let contexts = ["home", "work", "home", "work"].map(|c| Some(c.to_owned()));
+    let data = Dataset::new(Embeddings::new(x, 2).unwrap(), frames, &contexts, &[const { None }; 5]).unwrap();
+    (model, data)
+}
+
+/// Labels by first appearance.
+fn canonical(labels: impl Iterator<Item = usize>) -> Vec<usize> {
+    let mut seen: Vec<usize> = Vec::new();
+    labels
+        .map(|label| {
+            seen.iter().position(|&known| known == label).unwrap_or_else(|| {
+                seen.push(label);
+                seen.len() - 1
+            })
+        })
+        .collect()
+}
+
+/// The exact posterior of all partitions: pi_0 integrated out over table counts, with unsigned Stirling numbers of
+/// the first kind.
+fn enumerate(model: &Model, data: &Dataset, state: &State) -> BTreeMap<Vec<usize>, f64> {
+    let stirling = |n: usize, t: usize| -> f64 {
+        let mut row = vec![1.0];
+        for m in 0..n {
+            let next = |t: usize| {
+                let stay = row.get(t).map_or(0.0, |s| s * m as f64);
+                stay + if t > 0 { row[t - 1] } else { 0.0 }
+            };
+            row = (0..=m + 1).map(next).collect();
+        }
+        row.get(t).copied().unwrap_or(0.0)
+    };
+    let alpha_0 = state.weights.global_concentration;
+    let mut partitions = vec![vec![0]];
+    for _ in 1..data.n_faces() {
+        let grow = |p: Vec<usize>| {
+            let n = p.iter().max().unwrap() + 1;
+            (0..=n).map(move |label| [&p[..], &[label]].concat())
+        };
+        partitions = partitions.into_iter().flat_map(grow).collect();
+    }
+    let mut ln_p = Vec::new();
+    for partition in &partitions {
+        let n_identities = partition.iter().max().unwrap() + 1;
+        let members = |i: usize| data.faces().filter(move |f| partition[f.index()] == i).collect::<Vec<_>>();
+        // sum over T_ci, one seat after the other: the tables of each identity so far, and their weight.
+        let mut sums: BTreeMap<Vec<usize>, f64> = BTreeMap::from([(vec![0; n_identities], 1.0)]);
+        for i in 0..n_identities {
+            for context in state.seating.contexts() {
+                let n = members(i).iter().filter(|&&f| state.context_of_face(f, data) == context).count();
+                let alpha_c = state.weights.local_concentration(context);
+                let mut next = BTreeMap::new();
+                for (tables, weight) in &sums {
+                    for t in 0..=n {
+                        let mut tables = tables.clone();
+                        tables[i] += t;
+                        *next.entry(tables).or_insert(0.0) +=
+                            weight * stirling(n, t) * alpha_c.powi(t as i32);
+                    }
+                }
+                sums = next;
+            }
+        }
+        let of_tables = |(tables, weight): (&Vec<usize>, &f64)| {
+            let total: usize = tables.iter().sum();
+            let gammas: f64 = tables.iter().map(|&t| ln_gamma(t.max(1) as f64)).sum();
+            weight * (gammas + ln_gamma(alpha_0) - ln_gamma(alpha_0 + total as f64)).exp()
+        };
+        let mut one = (sums.iter().map(of_tables).sum::<f64>()).ln() + n_identities as f64 * alpha_0.ln();
+        for i in 0..n_identities {
+            let members = members(i);
+            one += model.face.ln_marginal(&group_of(&members, state, model, data));
+            for (k, &f) in members.iter().enumerate() {
+                let mates = members[..k].iter().filter(|&&g| data.frame_of(g) == data.frame_of(f)).count();
+                one += mates as f64 * model.repeat.ln();
+            }
+        }
+        ln_p.push(one);
+    }
+    let total = ln_sum_exp(&ln_p);
+    partitions.into_iter().zip(ln_p).map(|(partition, ln_p)| (partition, (ln_p - total).exp())).collect()
+}
+
+#[test]
+fn splits_and_merges_without_any_scan_visit_the_exact_posterior() {
+    let (model, data) = five_faces();
+    let mut rng = driver(77);
+    let mut state = Start::Together.state(&model, &data, &mut rng);
+    let exact = enumerate(&model, &data, &state);
+    assert_eq!(exact.len(), 52);
+    let sweep = Sweep(vec![Step::SplitMerge, Step::Weights]);
+    let n = 60_000;
+    let mut visits: BTreeMap<Vec<usize>, Vec<f64>> =
+        exact.keys().map(|p| (p.clone(), vec![0.0; n])).collect();
+    for k in 0..n {
+        sweep.run(&mut state, &model, &data, &mut rng);
+        let labels = data.faces().map(|face| state.seating.identity_of(face).unwrap().index());
+        visits.get_mut(&canonical(labels)).unwrap()[k] = 1.0;
+    }
+    let mut distance = 0.0;
+    for (partition, &p) in &exact {
+        let series = &visits[partition];
+        let found = series.iter().sum::<f64>() / n as f64;
+        distance += 0.5 * (found - p).abs();
+        let error = standard_error(&[series]).max((p / n as f64).sqrt());
+        assert!((found - p).abs() < 4.0 * error, "{partition:?}: {found}, exact {p}, error {error}");
+    }
+    assert!(distance < 0.015, "{distance}");
+}
+
+#[test]
+fn with_names_splits_and_merges_agree_with_single_faces_moving() {
+    let names = ["unbounded, all learnt, repeat", "names", "names, explicit, all learnt"];
+    for case in cases::all().into_iter().filter(|case| names.contains(&case.name)) {
+        let (_, data) = prior::draw(&case.model, &case.layout, &mut driver(68));
+        let of_whole = together(&case, &data, Step::SplitMerge);
+        let of_single = together(&case, &data, Step::Assignments);
+        for (pair, (a, b)) in of_whole.iter().zip(&of_single).enumerate() {
+            let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+            let error = standard_error(&[a]).hypot(standard_error(&[b]));
+            let shift = mean(a) - mean(b);
+            assert!(
+                shift.abs() < 4.0 * error,
+                "{}: pair {pair}: {} {}, error {error}",
+                case.name,
+                mean(a),
+                mean(b)
+            );
+        }
+    }
+}
+
+/// Which pairs of faces are one person, sweep after sweep; then whether each face's person is unknown.
+fn together(case: &Case, data: &Dataset, step: Step) -> Vec<Vec<f64>> {
+    let mut rng = driver(61);
+    let mut state = Start::Sequential.state(&case.model, data, &mut rng);
+    let sweep = Sweep(vec![step, Step::Contexts, Step::Names, Step::Faces, Step::Weights]);
+    let mut series = vec![Vec::new(); data.n_faces() * data.n_faces()];
+    for _ in 0..20_000 {
+        sweep.run(&mut state, &case.model, data, &mut rng);
+        let identity = |face| state.seating.identity_of(face).unwrap();
+        for (a, b) in data.faces().flat_map(|a| data.faces().map(move |b| (a, b))) {
+            let is = if a == b {
+                state.names.of(identity(a)) == Name::Unknown
+            } else {
+                identity(a) == identity(b)
+            };
+            series[a.index() * data.n_faces() + b.index()].push(f64::from(u8::from(is)));
+        }
+    }
+    series
+}
