@@ -33,10 +33,11 @@ pub fn run(options: &EvaluateOptions) -> anyhow::Result<Outcome> {
     let new = dataset::read(&options.new)?;
     let truth = truth_of(&table).with_context(|| options.data.display().to_string())?;
     let new_truth = truth_of(&new).with_context(|| options.new.display().to_string())?;
+    let (model, draws) =
+        draws::read(&options.draws, &table.dataset).with_context(|| options.data.display().to_string())?;
     let (found, wanted) = (new.dataset.dimension(), table.dataset.dimension());
     let path = options.new.display();
     ensure!(found == wanted, "{path}: found dimension {found}, wanted {wanted} as in the dataset");
-    let (model, draws) = draws::read(&options.draws, &table.dataset)?;
     let posterior = Posterior::new(model, &table.dataset, &draws);
 
     let seen: HashSet<&str> = truth.iter().flatten().map(String::as_str).collect();

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use anyhow::ensure;
+use anyhow::{Context, ensure};
 use kith::data::Dataset;
 use kith::ids::FrameId;
 use kith::predict::{Posterior, Prediction};
@@ -20,10 +20,11 @@ pub fn run(options: &PredictOptions) -> anyhow::Result<Outcome> {
     set_threads(options.threads)?;
     let table = dataset::read(&options.dataset)?;
     let new = dataset::read(&options.new)?;
+    let (model, draws) =
+        draws::read(&options.draws, &table.dataset).with_context(|| options.dataset.display().to_string())?;
     let (found, wanted) = (new.dataset.dimension(), table.dataset.dimension());
     let path = options.new.display();
     ensure!(found == wanted, "{path}: found dimension {found}, wanted {wanted} as in the dataset");
-    let (model, draws) = draws::read(&options.draws, &table.dataset)?;
     let posterior = Posterior::new(model, &table.dataset, &draws);
 
     let answers = answers(&posterior, &new.dataset, options.weighted);
