@@ -9,6 +9,7 @@ use crate::math::ln_add_exp;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Weights {
     /// ln pi_0i per slot; minus infinity for a free slot.
+    #[serde(with = "slots")]
     pub(crate) ln_of: Vec<f64>,
     /// ln pi_0'.
     pub(crate) ln_unseen: f64,
@@ -59,5 +60,20 @@ impl Weights {
     pub(super) fn give_back(&mut self, identity: IdentityId) {
         let weight = std::mem::replace(&mut self.ln_of[identity.index()], f64::NEG_INFINITY);
         self.ln_unseen = ln_add_exp(self.ln_unseen, weight);
+    }
+}
+
+/// Stores a free slot as nothing: JSON has no infinity.
+mod slots {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub fn serialize<S: Serializer>(ln_of: &[f64], serializer: S) -> Result<S::Ok, S::Error> {
+        let slots: Vec<Option<f64>> = ln_of.iter().map(|ln| ln.is_finite().then_some(*ln)).collect();
+        slots.serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f64>, D::Error> {
+        let slots = Vec::<Option<f64>>::deserialize(deserializer)?;
+        Ok(slots.into_iter().map(|ln| ln.unwrap_or(f64::NEG_INFINITY)).collect())
     }
 }
