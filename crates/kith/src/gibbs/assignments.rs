@@ -114,10 +114,9 @@ pub fn ln_weights(
 
     if let Some(given) = data.given_name(face) {
         for (weight, &identity) in out.iter_mut().zip(state.seating.identities()) {
-            *weight += state.names.ln_likelihood(given, state.names.of(identity));
+            *weight += state.names.ln_evidence(given, state.names.of(identity));
         }
-        *out.last_mut().expect("a new identity is always possible") +=
-            state.names.ln_likelihood_of_new(given);
+        *out.last_mut().expect("a new identity is always possible") += state.names.ln_evidence_of_new(given);
     }
     if model.repeat < 1.0 {
         let ln_repeat = model.repeat.ln();

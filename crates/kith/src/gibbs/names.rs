@@ -4,7 +4,7 @@ use crate::ids::{IdentityId, LabelId};
 use crate::math::{ln_1m_exp, ln_gamma, ln_gamma_density, ln_rising, ln_sum_exp};
 use crate::model::{ErrorRate, Model, NameUpdate, Strength};
 use crate::random::Rng;
-use crate::state::{Name, Names, State};
+use crate::state::{self, Name, Names, State};
 
 /// Redraws the names of all identities, then epsilon, H (with the rejected draws, D5) and lambda.
 pub fn step(state: &mut State, model: &Model, rng: &mut Rng) {
@@ -54,25 +54,22 @@ fn exact_ln_weights(votes: &[(LabelId, u32)], names: &Names) -> Vec<f64> {
     let ln_wrong = names.error_rate.ln();
     let ln_right = (-names.error_rate).ln_1p();
     let n_votes: f64 = votes.iter().map(|vote| f64::from(vote.1)).sum();
-    // prod over votes of epsilon H(y), as if all were wrong; each name k then corrects its own votes and
-    // divides the others by 1 - H(k).
-    let all_wrong: f64 = votes.iter().map(|&(y, n)| f64::from(n) * names.ln_weight(Name::Known(y))).sum();
-    let mut out: Vec<f64> = names
+    // Over prod over votes of epsilon H(y), as if all were wrong: each name k divides by (1 - H(k)) for every vote,
+    // and has (1 - epsilon) in place of epsilon H(k) / (1 - H(k)) for its own.
+    names
         .all()
         .map(|name| {
+            let own =
+                votes.iter().find(|vote| Name::Known(vote.0) == name).map_or(0.0, |vote| f64::from(vote.1));
             let ln_others = match name {
                 Name::Known(_) if n_votes > 0.0 => names.ln_others(name),
                 _ => 0.0,
             };
-            names.ln_weight(name) + all_wrong + n_votes * (ln_wrong - ln_others)
+            // H(k)^(1 - own) in one: with one vote of its own, what is far below exp(-1e15) cancels.
+            let ln_weight = if own == 1.0 { 0.0 } else { (1.0 - own) * names.ln_weight(name) };
+            ln_weight + own * (ln_right - ln_wrong) - (n_votes - own) * ln_others
         })
-        .collect();
-    for &(label, n) in votes {
-        let name = Name::Known(label);
-        let as_wrong = ln_wrong + names.ln_weight(name) - names.ln_others(name);
-        out[names.slot(name)] += f64::from(n) * (ln_right - as_wrong);
-    }
-    out
+        .collect()
 }
 
 fn paper_ln_weights(identity: IdentityId, state: &State) -> Vec<f64> {
@@ -120,7 +117,7 @@ fn redraw_prior(state: &mut State, rng: &mut Rng) {
     let ln_lambda = names.concentration.ln();
     let mut shapes: Vec<f64> = names
         .all()
-        .map(|name| (ln_lambda + names.ln_base(name)).exp() + f64::from(names.n_named(name)))
+        .map(|name| state::shape(ln_lambda + names.ln_base(name)) + f64::from(names.n_named(name)))
         .collect();
     for &identity in state.seating.identities() {
         let name = names.of(identity);
@@ -154,7 +151,9 @@ fn redraw_concentration(shape: f64, rate: f64, state: &mut State, model: &Model,
                 for name in names.all() {
                     let ln_shape = ln_lambda + names.ln_base(name);
                     let a = ln_shape.exp();
-                    ln_p += (a - 1.0) * names.ln_weight(name) + ln_shape - ln_gamma(1.0 + a);
+                    // Without the factor 1/H, which is exp(1e24) for a long name that nobody bears and would
+                    // drown what depends on lambda.
+                    ln_p += a * names.ln_weight(name) + ln_shape - ln_gamma(1.0 + a);
                 }
             }
             NameUpdate::Paper => {

@@ -156,7 +156,11 @@ impl<'p> NewFrame<'p> {
             (ContextMode::Given, _) if self.posterior.contexts.is_empty() => vec![certain(known(0, 0, 1.0))],
             (ContextMode::Given, Some(name)) => {
                 match self.posterior.contexts.iter().position(|context| context == name) {
-                    Some(number) => vec![certain(known(number, number as u32, 1.0))],
+                    // Its chance matters where draws differ in it: where a training frame's context is missing.
+                    Some(number) => {
+                        let n_frames = f64::from(draw.contexts[number].n_frames);
+                        vec![known(number, number as u32, share + n_frames)]
+                    }
                     None => {
                         let local = &model.identity.local_concentration;
                         let is_shared = local.is_shared();

@@ -10,6 +10,7 @@ mod seating;
 mod weights;
 
 pub use faces::Faces;
+pub(crate) use names::shape;
 pub use names::{Name, Names};
 pub use seating::Seating;
 pub use weights::Weights;

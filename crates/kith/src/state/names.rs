@@ -151,15 +151,31 @@ impl Names {
         }
     }
 
-    /// For a face that opens a new identity: ln H(k) + ln likelihood(given | k) for every k in Y and unknown
-    /// (deviation D6). Without a given name, ln H.
-    pub fn ln_weights_of_new(&self, given: Option<LabelId>) -> Vec<f64> {
-        let likelihood = |name| given.map_or(0.0, |given| self.ln_likelihood(given, name));
-        self.all().map(|name| self.ln_weight(name) + likelihood(name)).collect()
+    /// ln of the same likelihood over H(given), the factor that all names but the given one share. H of a long
+    /// name that has just been given is exp(-1e24) or less: beside it no other term of a sum would be felt.
+    pub fn ln_evidence(&self, given: LabelId, name: Name) -> f64 {
+        match name {
+            Name::Known(label) if label == given => {
+                (-self.error_rate).ln_1p() - self.ln_weight(Name::Known(given))
+            }
+            Name::Known(_) => self.error_rate.ln() - self.ln_others(name),
+            Name::Unknown => self.error_rate.ln(),
+        }
     }
 
-    /// ln of the likelihood of a given name under a new identity, its name integrated out (D6).
-    pub fn ln_likelihood_of_new(&self, given: LabelId) -> f64 {
+    /// For a face that opens a new identity: ln H(k) likelihood(given | k) / H(given) for every k in Y and unknown
+    /// (deviation D6). Without a given name, ln H.
+    pub fn ln_weights_of_new(&self, given: Option<LabelId>) -> Vec<f64> {
+        let weight = |name| match given {
+            Some(given) if name == Name::Known(given) => (-self.error_rate).ln_1p(),
+            Some(given) => self.ln_weight(name) + self.ln_evidence(given, name),
+            None => self.ln_weight(name),
+        };
+        self.all().map(weight).collect()
+    }
+
+    /// ln of the likelihood of a given name under a new identity, its name integrated out (D6), over H(given).
+    pub fn ln_evidence_of_new(&self, given: LabelId) -> f64 {
         ln_sum_exp(&self.ln_weights_of_new(Some(given)))
     }
 
@@ -211,7 +227,7 @@ impl Names {
         for (known, name) in data.names().iter().enumerate().skip(self.n_known()) {
             let (ln_mass, ln_rest) = (base.ln_mass(name), base.ln_unknown_mass(&data.names()[..=known]));
             let ln_lambda = self.concentration.ln();
-            let (taken, left) = rng.ln_beta((ln_lambda + ln_mass).exp(), (ln_lambda + ln_rest).exp());
+            let (taken, left) = rng.ln_beta(shape(ln_lambda + ln_mass), shape(ln_lambda + ln_rest));
             let ln_unknown = self.ln_prior[known];
             self.ln_prior[known] = ln_unknown + taken;
             self.ln_prior.push(ln_unknown + left);
@@ -220,4 +236,10 @@ impl Names {
             self.n_named.insert(known, 0);
         }
     }
+}
+
+/// A Dirichlet parameter from its logarithm. Names of more than 200 characters would have none at all, and a weight
+/// of which not even the logarithm is a number.
+pub(crate) fn shape(ln_shape: f64) -> f64 {
+    ln_shape.exp().max(1e-300)
 }

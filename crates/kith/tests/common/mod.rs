@@ -1,0 +1,144 @@
+//! What the integration tests share: a table of small cases in every mode, and the exact posterior of each.
+
+#![allow(dead_code)] // every test file uses its own part
+
+pub mod exact;
+
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+
+use kith::chain::{Draw, Ensemble, Run, Start, Watch};
+use kith::data::{Dataset, Embeddings};
+use kith::gibbs::Sweep;
+use kith::ids::FrameId;
+use kith::model::{
+    ContextMode, ContextModel, ErrorRate, FaceModel, FaceUpdate, Isotropic, LocalConcentration, Model,
+    NameBase, Strength,
+};
+
+/// A model and what was seen.
+#[derive(Clone)]
+pub struct Case {
+    pub name: String,
+    pub model: Model,
+    pub data: Dataset,
+}
+
+/// Six faces of four frames in D = 3, near enough to each other that no partition is certain; frames 0 and 2
+/// have two faces each.
+pub const FACES: [[f32; 3]; 6] = [
+    [1.9, 0.8, -0.6],
+    [-1.3, 0.4, 0.9],
+    [1.4, 0.1, -1.1],
+    [-0.7, -0.9, 1.5],
+    [2.3, -0.7, 0.4],
+    [0.2, 0.5, 0.1],
+];
+const FRAMES: [u32; 6] = [0, 0, 1, 2, 2, 3];
+
+const GIVEN: [&str; 4] = ["home", "work", "work", "home"];
+const MISSING: [&str; 4] = ["home", "work", "", "home"];
+const NOWHERE: [&str; 4] = [""; 4];
+const UNNAMED: [&str; 6] = [""; 6];
+/// Faces 0, 2 and 4 look alike but were given two names, one of which 3 has too.
+const CONFLICTING: [&str; 6] = ["a", "", "bo", "bo", "a", ""];
+
+/// The six faces; an empty cell is a missing context or name.
+pub fn dataset(contexts: [&str; 4], names: [&str; 6]) -> Dataset {
+    let text = |cell: &&str| (!cell.is_empty()).then(|| cell.to_string());
+    let contexts: Vec<_> = contexts.iter().map(text).collect();
+    let names: Vec<_> = names.iter().map(text).collect();
+    let embeddings = Embeddings::new(FACES.concat(), 3).unwrap();
+    Dataset::new(embeddings, FRAMES.map(FrameId).to_vec(), &contexts, &names).unwrap()
+}
+
+/// One alpha for each named context.
+pub fn own_alphas() -> LocalConcentration {
+    let named = [("home", 0.6), ("work", 2.5)];
+    LocalConcentration::Named(BTreeMap::from(
+        named.map(|(name, alpha)| (name.to_owned(), Strength::Fixed(alpha))),
+    ))
+}
+
+/// Everything fixed, contexts given, one alpha for all.
+pub fn model() -> Model {
+    let prior = Isotropic { mean: vec![0.3, -0.2, 0.1], kappa: 0.3, shape: 2.5, rate: 1.5 };
+    let mut model = Model::new(FaceModel::isotropic(prior));
+    model.identity.global_concentration = Strength::Fixed(1.4);
+    model.identity.local_concentration = LocalConcentration::Shared(Strength::Fixed(1.1));
+    model.name.concentration = Strength::Fixed(4.0);
+    model.name.error_rate = ErrorRate::Fixed(0.3);
+    model.name.base = NameBase { mean_length: 2.0, alphabet_size: 2.0 };
+    model
+}
+
+fn case(name: &str, contexts: [&str; 4], names: [&str; 6], change: impl Fn(&mut Model)) -> Case {
+    let mut model = model();
+    change(&mut model);
+    let data = dataset(contexts, names);
+    model.check(&data).unwrap();
+    Case { name: name.to_owned(), model, data }
+}
+
+fn latent(count: usize) -> ContextModel {
+    ContextModel { mode: ContextMode::Latent { count }, concentration: Strength::Fixed(1.5) }
+}
+
+fn unbounded() -> ContextModel {
+    ContextModel { mode: ContextMode::Unbounded, concentration: Strength::Fixed(1.2) }
+}
+
+/// Every mode, theta* integrated out.
+pub fn collapsed() -> Vec<Case> {
+    let learnt = |shape, rate| Strength::Learnt { shape, rate };
+    vec![
+        case("none", GIVEN, UNNAMED, |m| m.context.mode = ContextMode::None),
+        case("given", GIVEN, UNNAMED, |m| m.identity.local_concentration = own_alphas()),
+        case("given, one missing", MISSING, UNNAMED, |m| m.identity.local_concentration = own_alphas()),
+        case("latent 2", NOWHERE, UNNAMED, |m| m.context = latent(2)),
+        case("latent 3", NOWHERE, UNNAMED, |m| m.context = latent(3)),
+        case("unbounded", NOWHERE, UNNAMED, |m| m.context = unbounded()),
+        case("given, names", GIVEN, CONFLICTING, |m| m.identity.local_concentration = own_alphas()),
+        case("unbounded, names", NOWHERE, CONFLICTING, |m| m.context = unbounded()),
+        case("given, one missing, repeat", MISSING, UNNAMED, |m| m.repeat = 0.3),
+        case("unbounded, names, repeat", NOWHERE, CONFLICTING, |m| {
+            m.context = unbounded();
+            m.repeat = 0.3;
+        }),
+        case("latent 2, names, all learnt", NOWHERE, CONFLICTING, |m| {
+            m.context = ContextModel { concentration: learnt(2.0, 1.0), ..latent(2) };
+            m.identity.global_concentration = learnt(2.0, 1.5);
+            m.identity.local_concentration = LocalConcentration::Shared(learnt(2.0, 2.0));
+            m.name.concentration = learnt(3.0, 1.0);
+            m.name.error_rate = ErrorRate::Learnt { alpha: 2.0, beta: 3.0 };
+        }),
+    ]
+}
+
+/// Every mode, theta* kept.
+pub fn explicit() -> Vec<Case> {
+    let keep = |mut case: Case| {
+        case.name += ", explicit";
+        case.model.face.update = FaceUpdate::Explicit;
+        case
+    };
+    collapsed().into_iter().map(keep).collect()
+}
+
+/// The case of a name.
+pub fn named(name: &str) -> Case {
+    let mut all = collapsed().into_iter().chain(explicit());
+    all.find(|case| case.name == name).unwrap_or_else(|| panic!("no case is called {name}"))
+}
+
+/// Runs chains from all starting points and returns what they keep.
+pub fn run(case: &Case, n_chains: usize, seed: u64, run: &Run) -> Vec<Draw> {
+    let mut ensemble = Ensemble::start(&Start::ALL, n_chains, seed, &case.model, &case.data).unwrap();
+    run_on(&mut ensemble, case, run, run.sweeps)
+}
+
+/// Runs an ensemble on to a sweep.
+pub fn run_on(ensemble: &mut Ensemble, case: &Case, run: &Run, until: u64) -> Vec<Draw> {
+    let watch = Watch { stop: &AtomicBool::new(false), swept: &|| () };
+    ensemble.run(run, until, &Sweep::default(), &case.model, &case.data, &watch)
+}
