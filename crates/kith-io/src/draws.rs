@@ -230,6 +230,15 @@ fn to_draw(line: Line, data: &Dataset, contexts: &[String]) -> Result<Draw, Stri
     if let Some(bad) = line.identities.iter().find(|&&identity| identity as usize >= n_identities) {
         return Err(format!("found identity {bad}, wanted a number below {n_identities}"));
     }
+    let positive = [line.global_concentration, line.context_concentration, line.name_concentration];
+    let positive = positive.iter().chain(&line.local_concentration);
+    if let Some(bad) = positive.into_iter().find(|value| value.is_nan() || **value <= 0.0) {
+        return Err(format!("found a concentration of {bad}, wanted a positive number"));
+    }
+    let shares = line.weights.iter().chain(&line.name_weights).chain([&line.unseen, &line.error_rate]);
+    if let Some(bad) = shares.into_iter().find(|value| !(0.0..=1.0 + 1e-9).contains(*value)) {
+        return Err(format!("found a weight of {bad}, wanted a number from 0 to 1"));
+    }
     let number = |context: &String| {
         let named = contexts.iter().position(|known| known == context).map(|number| number as u32);
         let found = if contexts.is_empty() { context.parse().ok() } else { named };

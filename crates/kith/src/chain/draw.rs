@@ -54,7 +54,8 @@ impl Draw {
             order.number_all();
         }
         let contexts = data.frames().map(|frame| order.number(seating.context_of(frame).index())).collect();
-        if model.context.mode != ContextMode::Unbounded {
+        // Unbounded contexts without frames do not exist, but for the first before anything has been seen.
+        if model.context.mode != ContextMode::Unbounded || order.seen.is_empty() {
             order.number_all();
         }
         let local = order.seen.iter().map(|&context| weights.local_concentration(ContextId::new(context)));

@@ -3,6 +3,7 @@
 use super::{Ensemble, Start};
 use crate::data::{DataError, Dataset, NewFace};
 use crate::gibbs::Sweep;
+use crate::ids::FaceId;
 use crate::model::{Model, ModelError};
 
 /// How many frames are waited for, and how many sweeps then follow.
@@ -31,7 +32,8 @@ pub struct Learner {
     ensemble: Ensemble,
     schedule: Schedule,
     sweep: Sweep,
-    waiting: usize,
+    /// Frames that have arrived and are not learnt from yet.
+    waiting: Dataset,
 }
 
 /// Why a frame or a model was refused.
@@ -50,33 +52,57 @@ impl Learner {
     pub fn new(model: Model, n_chains: usize, seed: u64, schedule: Schedule) -> Result<Self, LearnError> {
         let data = Dataset::empty(model.face.dimension())?;
         let ensemble = Ensemble::start(&[Start::Sequential], n_chains, seed, &model, &data)?;
-        Ok(Self { model, data, ensemble, schedule, sweep: Sweep::default(), waiting: 0 })
+        let waiting = data.clone();
+        Ok(Self { model, data, ensemble, schedule, sweep: Sweep::default(), waiting })
     }
 
     /// A frame arrives; it is learnt from when the schedule says so. A refused frame changes nothing.
     pub fn push_frame(&mut self, context: Option<&str>, faces: &[NewFace<'_>]) -> Result<(), LearnError> {
-        self.model.identity.check_context(context)?;
-        self.data.push_frame(context, faces)?;
-        self.waiting += 1;
-        if self.waiting >= self.schedule.frames { self.learn() } else { Ok(()) }
+        self.check_names(faces.iter().filter_map(|face| face.name))?;
+        let is_first = self.data.contexts().is_empty() && self.waiting.contexts().is_empty();
+        self.model.identity.check_context(context, is_first)?;
+        self.waiting.push_frame(context, faces)?;
+        if self.waiting.n_frames() >= self.schedule.frames { self.learn() } else { Ok(()) }
     }
 
-    /// Names a face that was seen before. It counts from the next sweep on.
-    pub fn name(&mut self, face: crate::ids::FaceId, name: &str) -> Result<(), LearnError> {
+    /// Names a face that has been learnt from. It counts from the next sweep on.
+    pub fn name(&mut self, face: FaceId, name: &str) -> Result<(), LearnError> {
+        self.check_names(std::iter::once(name))?;
         self.data.set_name(face, Some(name));
-        if self.waiting == 0 { Ok(self.ensemble.extend(&self.model, &self.data)?) } else { Ok(()) }
+        Ok(self.ensemble.extend(&self.model, &self.data)?)
     }
 
     /// Learns from what is waiting, if anything is.
     pub fn finish(&mut self) -> Result<(), LearnError> {
-        if self.waiting == 0 { Ok(()) } else { self.learn() }
+        if self.waiting.n_frames() == 0 { Ok(()) } else { self.learn() }
     }
 
     fn learn(&mut self) -> Result<(), LearnError> {
+        let waiting = std::mem::replace(&mut self.waiting, Dataset::empty(self.data.dimension())?);
+        for frame in waiting.frames() {
+            let context = waiting.given_context(frame).map(|context| &*waiting.contexts()[context.index()]);
+            let name = |face| waiting.given_name(face).map(|label| &*waiting.names()[label.index()]);
+            let faces: Vec<NewFace<'_>> = waiting
+                .faces_in(frame)
+                .iter()
+                .map(|&face| NewFace { embedding: waiting.embedding(face), name: name(face) })
+                .collect();
+            self.data.push_frame(context, &faces)?;
+        }
         self.ensemble.extend(&self.model, &self.data)?;
         self.ensemble.sweep(self.schedule.sweeps, &self.sweep, &self.model, &self.data);
-        self.waiting = 0;
         Ok(())
+    }
+
+    /// Refuses names that would leave no room for others.
+    fn check_names<'n>(&'n self, more: impl Iterator<Item = &'n str>) -> Result<(), ModelError> {
+        let mut names: Vec<String> = self.data.names().to_vec();
+        for name in self.waiting.names().iter().map(String::as_str).chain(more) {
+            if !names.iter().any(|known| known == name) {
+                names.push(name.to_owned());
+            }
+        }
+        if names.len() == self.data.names().len() { Ok(()) } else { self.model.name.check(&names) }
     }
 
     /// The chains.
@@ -84,7 +110,7 @@ impl Learner {
         &self.ensemble
     }
 
-    /// What has been seen.
+    /// What has been learnt from; frames that wait for the schedule are not in it yet.
     pub fn data(&self) -> &Dataset {
         &self.data
     }
@@ -92,5 +118,62 @@ impl Learner {
     /// The model.
     pub fn model(&self) -> &Model {
         &self.model
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::ids::ContextId;
+    use crate::model::{ContextMode, FaceModel, Isotropic, LocalConcentration, Strength};
+    use crate::predict::Posterior;
+
+    fn model() -> Model {
+        let prior = Isotropic { mean: vec![0.0; 2], kappa: 0.1, shape: 3.0, rate: 0.5 };
+        Model::new(FaceModel::isotropic(prior))
+    }
+
+    const FACE: [NewFace<'static>; 1] = [NewFace { embedding: &[1.0, 2.0], name: None }];
+
+    #[test]
+    fn frames_that_wait_are_not_answered_from_yet() {
+        let mut learner = Learner::new(model(), 2, 1, Schedule { frames: 3, sweeps: 1 }).unwrap();
+        learner.push_frame(None, &FACE).unwrap();
+        assert_eq!(learner.ensemble().draws(learner.model(), learner.data())[0].identities.len(), 0);
+        learner.finish().unwrap();
+        assert_eq!(learner.ensemble().draws(learner.model(), learner.data())[0].identities.len(), 1);
+    }
+
+    #[test]
+    fn a_context_has_its_own_concentration_from_its_first_frame_on() {
+        let mut model = model();
+        let each =
+            [("home", 1.0), ("work", 0.5)].map(|(name, value)| (name.to_owned(), Strength::Fixed(value)));
+        model.identity.local_concentration = LocalConcentration::Named(BTreeMap::from(each));
+        let mut learner = Learner::new(model, 1, 1, Schedule::ONLINE).unwrap();
+        assert!(learner.push_frame(None, &FACE).is_err(), "the first frame has no context");
+        assert!(learner.push_frame(Some("gym"), &FACE).is_err(), "the table has no such context");
+        assert_eq!(learner.data().n_frames(), 0);
+        for context in ["home", "work"] {
+            learner.push_frame(Some(context), &FACE).unwrap();
+        }
+        let weights = learner.ensemble().chains()[0].state().weights();
+        assert_eq!(weights.local_concentration(ContextId(0)), 1.0);
+        assert_eq!(weights.local_concentration(ContextId(1)), 0.5);
+    }
+
+    #[test]
+    fn everybody_is_a_stranger_before_the_first_frame() {
+        for mode in [ContextMode::Given, ContextMode::Unbounded, ContextMode::Latent { count: 2 }] {
+            let mut model = model();
+            model.context.mode = mode;
+            let learner = Learner::new(model, 2, 1, Schedule::ONLINE).unwrap();
+            let draws = learner.ensemble().draws(learner.model(), learner.data());
+            let posterior = Posterior::new(learner.model().clone(), learner.data(), &draws);
+            let answer = &posterior.predict(None, &[&[1.0, 2.0]], false)[0];
+            assert!((answer.stranger - 1.0).abs() < 1e-12, "{mode:?} {answer:?}");
+        }
     }
 }

@@ -16,7 +16,8 @@ pub fn step(state: &mut State, model: &Model, rng: &mut Rng) {
     }
     if let ErrorRate::Learnt { alpha, beta } = model.name.error_rate {
         let (wrong, right) = count_votes(state);
-        state.names.error_rate = rng.beta(alpha + wrong, beta + right);
+        // A rate of exactly 0 or 1 would make what has been observed impossible.
+        state.names.error_rate = rng.beta(alpha + wrong, beta + right).clamp(1e-300, 1.0 - f64::EPSILON);
     }
     if model.name.update == NameUpdate::Exact {
         redraw_prior(state, rng);
@@ -168,22 +169,35 @@ fn redraw_concentration(shape: f64, rate: f64, state: &mut State, model: &Model,
     state.names.concentration = slice(names.concentration.ln(), 1.0, ln_density, rng).exp();
 }
 
-/// One slice-sampling step for a density on the line, given by its logarithm.
+/// One slice-sampling step for a density on the line, given by its logarithm. It steps out at most [`WIDEST`] times,
+/// dealt at random over the two sides as Neal has it, so that the density stays invariant.
 fn slice(at: f64, width: f64, ln_density: impl Fn(f64) -> f64, rng: &mut Rng) -> f64 {
     let height = ln_density(at) + rng.uniform().ln();
     let mut low = at - width * rng.uniform();
     let mut high = low + width;
-    while ln_density(low) > height {
+    let to_the_left = rng.below(WIDEST);
+    for _ in 0..to_the_left {
+        if ln_density(low) <= height {
+            break;
+        }
         low -= width;
     }
-    while ln_density(high) > height {
+    for _ in to_the_left..WIDEST - 1 {
+        if ln_density(high) <= height {
+            break;
+        }
         high += width;
     }
-    loop {
+    // The interval shrinks to the present point, unless the density is all rounding: then nothing moves.
+    for _ in 0..200 {
         let proposed = low + (high - low) * rng.uniform();
         if ln_density(proposed) > height {
             return proposed;
         }
         *(if proposed < at { &mut low } else { &mut high }) = proposed;
     }
+    at
 }
+
+/// The widest interval of a slice, in steps.
+const WIDEST: usize = 64;

@@ -59,13 +59,17 @@ impl LocalConcentration {
 }
 
 impl IdentityModel {
-    /// Refuses a context for which a table of concentrations has no entry.
-    pub fn check_context(&self, context: Option<&str>) -> Result<(), ModelError> {
+    /// Refuses a context for which a table of concentrations has no entry, and a first frame without a context where
+    /// there is such a table.
+    pub fn check_context(&self, context: Option<&str>, is_first: bool) -> Result<(), ModelError> {
         match (&self.local_concentration, context) {
             (LocalConcentration::Named(each), Some(name)) if !each.contains_key(name) => {
                 let found: Vec<&str> = each.keys().map(String::as_str).collect();
                 let wanted = format!("a value for the context \"{name}\" too");
                 Err(ModelError::value(KEY, found.join(", "), &wanted))
+            }
+            (LocalConcentration::Named(_), None) if is_first => {
+                Err(ModelError::value("context", "none on the first frame", "one of those in the table"))
             }
             _ => Ok(()),
         }
@@ -91,7 +95,7 @@ impl IdentityModel {
                 for (name, strength) in each {
                     strength.check(&format!("{KEY}.{name}"))?;
                 }
-                data.contexts().iter().try_for_each(|name| self.check_context(Some(name)))?;
+                data.contexts().iter().try_for_each(|name| self.check_context(Some(name), false))?;
             }
         }
         Ok(())

@@ -76,10 +76,10 @@ impl ModelError {
     }
 }
 
-/// Refuses what is not a positive, finite number.
+/// Refuses what is not a positive number with which can still be reckoned.
 fn check_positive(key: &str, value: f64) -> Result<(), ModelError> {
-    if value > 0.0 && value.is_finite() {
+    if (1e-300..=1e100).contains(&value) {
         return Ok(());
     }
-    Err(ModelError::value(key, value, "a positive number"))
+    Err(ModelError::value(key, value, "a positive number (from 1e-300 to 1e100)"))
 }

@@ -84,7 +84,8 @@ impl NameBase {
 }
 
 impl NameModel {
-    pub(super) fn check(&self, names: &[String]) -> Result<(), ModelError> {
+    /// Refuses values outside their ranges, and names that leave no room for others.
+    pub fn check(&self, names: &[String]) -> Result<(), ModelError> {
         self.concentration.check("name.concentration")?;
         match self.error_rate {
             ErrorRate::Fixed(value) if !(value > 0.0 && value < 1.0) => {
@@ -96,10 +97,10 @@ impl NameModel {
                 check_positive("name.error_rate.beta", beta)?;
             }
         }
-        if !(self.base.mean_length > 1.0 && self.base.mean_length.is_finite()) {
+        if !(self.base.mean_length > 1.0 && self.base.mean_length <= 1e100) {
             return Err(ModelError::value("name.mean_length", self.base.mean_length, "a number above 1"));
         }
-        if !(self.base.alphabet_size >= 1.0 && self.base.alphabet_size.is_finite()) {
+        if !(self.base.alphabet_size >= 1.0 && self.base.alphabet_size <= 1e100) {
             let found = self.base.alphabet_size;
             return Err(ModelError::value("name.alphabet_size", found, "a number of at least 1"));
         }

@@ -39,7 +39,8 @@ impl Strength {
             Self::Fixed(value) => check_positive(key, value),
             Self::Learnt { shape, rate } => {
                 check_positive(&format!("{key}.shape"), shape)?;
-                check_positive(&format!("{key}.rate"), rate)
+                check_positive(&format!("{key}.rate"), rate)?;
+                check_positive(&format!("{key}.shape / rate"), shape / rate)
             }
         }
     }

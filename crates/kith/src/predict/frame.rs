@@ -5,6 +5,7 @@
 //! the `repeat` factor. One face is summed over exactly; several are searched face by face, keeping every
 //! configuration within [`NEGLIGIBLE`] of the best, and at most [`WIDEST`] of them.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 
 use super::posterior::{Pooled, Posterior};
@@ -15,7 +16,7 @@ use crate::model::face::{Centred, Group};
 /// Configurations this many nats below the best one carry less than 1e-15 of its probability.
 const NEGLIGIBLE: f64 = 35.0;
 /// More configurations than this are not kept from face to face.
-const WIDEST: usize = 4096;
+const WIDEST: usize = 512;
 /// Frames with more faces than a mask has bits are answered in pieces.
 pub(super) const MOST_FACES: usize = 64;
 
@@ -354,11 +355,14 @@ struct Seats<'d> {
     draw: &'d Pooled,
     context: Option<usize>,
     concentration: f64,
+    /// What [`Seats::ln_new`] has worked out, by sorted counts.
+    of_new: RefCell<HashMap<Vec<u32>, f64>>,
 }
 
 impl<'d> Seats<'d> {
     fn of(draw: &'d Pooled, candidate: &Candidate) -> Self {
-        Self { draw, context: candidate.context, concentration: candidate.concentration }
+        let of_new = RefCell::default();
+        Self { draw, context: candidate.context, concentration: candidate.concentration, of_new }
     }
 
     /// ln (N_ci + alpha_c pi_0i), with faces of the same frame seated there before.
@@ -375,6 +379,17 @@ impl<'d> Seats<'d> {
     /// the sum over table counts t_j of prod_j |s(m_j, t_j)| Gamma(t_j) (alpha_c pi_0')^T alpha_0^k / alpha_0^(T),
     /// T = sum t_j. One new identity with one face has alpha_c pi_0'.
     fn ln_new(&self, counts: &[u32]) -> f64 {
+        let mut sorted = counts.to_vec();
+        sorted.sort_unstable();
+        if let Some(&known) = self.of_new.borrow().get(&sorted) {
+            return known;
+        }
+        let ln_weight = self.sum_over_tables(counts);
+        self.of_new.borrow_mut().insert(sorted, ln_weight);
+        ln_weight
+    }
+
+    fn sum_over_tables(&self, counts: &[u32]) -> f64 {
         if counts.is_empty() {
             return 0.0;
         }
@@ -395,6 +410,7 @@ impl<'d> Seats<'d> {
         let ln_terms: Vec<f64> = by_tables
             .iter()
             .enumerate()
+            .skip(1) // Every new identity has at least one table.
             .map(|(tables, ln_coefficient)| {
                 let tables = tables as f64;
                 ln_coefficient + tables * ln_step - (ln_gamma(alpha_0 + tables) - ln_gamma(alpha_0))

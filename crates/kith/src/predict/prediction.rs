@@ -50,7 +50,7 @@ pub struct Identity {
 }
 
 impl Posterior {
-    /// Predicts all faces of one new frame jointly. Without a `context` it is inferred from the faces. Draws
+    /// Predicts all faces of one new frame jointly (a crowd of more than 64 in pieces of 64). Without a `context` it is inferred from the faces. Draws
     /// count alike, or with `weighted` each by its probability of the frame, which is the exact posterior.
     pub fn predict(&self, context: Option<&str>, faces: &[&[f32]], weighted: bool) -> Vec<Prediction> {
         let mut answers = Vec::new();

@@ -21,7 +21,7 @@ use crate::data::Dataset;
 use crate::ids::{ContextId, FaceId, FrameId, IdentityId};
 use crate::math::ln_add_exp;
 use crate::model::face::Centred;
-use crate::model::{ContextMode, LocalConcentration, Model};
+use crate::model::{ContextMode, LocalConcentration, Model, Strength};
 use crate::random::Rng;
 
 /// The latent variables of one chain. It holds no data and no generator.
@@ -81,6 +81,14 @@ impl State {
         };
         while self.seating.n_contexts() < n_contexts {
             self.add_context(data, model);
+        }
+        if let LocalConcentration::Named(each) = &model.identity.local_concentration {
+            // The first context was laid out before it had a name, when nothing had been seen.
+            for (alpha_c, name) in self.weights.local_concentration.iter_mut().zip(data.contexts()) {
+                if let Some(Strength::Fixed(value)) = each.get(name) {
+                    *alpha_c = *value;
+                }
+            }
         }
         for frame in data.frames().skip(self.seating.size().1) {
             let context = match (model.context.mode, data.given_context(frame)) {
