@@ -122,7 +122,11 @@ fn model(options: &FitOptions, table: &FaceTable) -> anyhow::Result<Model> {
         None => None,
     };
     let Some((path, background)) = background else {
-        return settings.resolve(table.dataset.embeddings(), None).with_context(|| settings_file(options));
+        let bar = bar(100, "% of learning what faces look like");
+        let resolved =
+            settings.resolve(&table.dataset, None, &mut |share| bar.set_position((100.0 * share) as u64));
+        bar.finish_and_clear();
+        return resolved.with_context(|| settings_file(options));
     };
     let (found, wanted) = (background.dataset.dimension(), table.dataset.dimension());
     ensure!(
@@ -138,7 +142,7 @@ fn model(options: &FitOptions, table: &FaceTable) -> anyhow::Result<Model> {
         );
     }
     let known = Some((background.dataset.embeddings(), &people[..]));
-    settings.resolve(table.dataset.embeddings(), known).with_context(|| settings_file(options))
+    settings.resolve(&table.dataset, known, &mut |_| ()).with_context(|| settings_file(options))
 }
 
 /// The rows of each person of a background dataset, by `truth` where there is one, otherwise by name.
