@@ -57,18 +57,18 @@ pub struct FitOptions {
     /// People who are known (by `truth` or `name`), to learn from what faces look like in general
     #[arg(long, value_name = "DATASET")]
     pub background: Option<PathBuf>,
-    /// Independent chains
-    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..))]
-    pub chains: u32,
-    /// Sweeps of each chain
-    #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u64).range(1..))]
-    pub sweeps: u64,
-    /// First sweeps that are not kept [default: 100, at most a fifth of the sweeps]
-    #[arg(long)]
+    /// Independent chains [default: 4, or 8 with --sweeps]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    pub chains: Option<u32>,
+    /// Sweeps of each chain [default: until the chains agree, or clearly will not]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
+    pub sweeps: Option<u64>,
+    /// First sweeps that are not kept [default: 100, at most a fifth of the sweeps; without --sweeps, half of them]
+    #[arg(long, requires = "sweeps")]
     pub burn_in: Option<u64>,
-    /// Keep every n-th sweep after that
-    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..))]
-    pub thin: u64,
+    /// Keep every n-th sweep after that [default: 10; without --sweeps, as needed for 100 draws]
+    #[arg(long, requires = "sweeps", value_parser = clap::value_parser!(u64).range(1..))]
+    pub thin: Option<u64>,
     /// Makes the run repeatable, whatever the number of threads
     #[arg(long, default_value_t = 1)]
     pub seed: u64,

@@ -7,7 +7,8 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use anyhow::{Context, bail, ensure};
-use kith::chain::{Draw, Ensemble, Run, Watch};
+use kith::chain::{AGREED, Agreement, Draw, Ensemble, Run, Watch};
+use kith::data::Dataset;
 use kith::gibbs::Sweep;
 use kith::model::Model;
 use kith_io::dataset::{self, FaceTable};
@@ -26,7 +27,7 @@ const FACES_PER_ROUND: u64 = 200_000;
 /// Runs the verb.
 pub fn run(options: &FitOptions) -> anyhow::Result<Outcome> {
     let started = Instant::now();
-    let run = schedule(options)?;
+    let run = options.sweeps.map(|sweeps| schedule(options, sweeps)).transpose()?;
     set_threads(options.threads)?;
     check_place(options)?;
     let table = dataset::read(&options.dataset)?;
@@ -34,27 +35,29 @@ pub fn run(options: &FitOptions) -> anyhow::Result<Outcome> {
     let model = model(options, &table)?;
     let stop = interrupt::listen()?;
 
-    let n_chains = options.chains as usize;
-    let sweep = Sweep::default();
+    let n_chains = options.chains.unwrap_or(if run.is_some() { 8 } else { 4 }) as usize;
     let mut ensemble = Ensemble::start(&options.start, n_chains, options.seed, &model, data)
         .with_context(|| settings_file(options))?;
     let mut writer = DrawsWriter::create(&options.draws, &model, data)?;
-    let mut draws: Vec<Draw> = Vec::new();
-    let bar = bar(run.sweeps * n_chains as u64, "sweeps");
+    let most = run.map_or_else(|| ensemble.most_sweeps(&model), |run| run.sweeps);
+    let bar = bar(most * n_chains as u64, "sweeps");
     let watch = Watch { stop, swept: &|| bar.inc(1) };
-    let round = (FACES_PER_ROUND / data.n_faces() as u64).clamp(1, 1000);
-    let mut until = 0;
-    while until < run.sweeps && !stop.load(Ordering::Relaxed) {
-        until = (until + round).min(run.sweeps);
-        let kept = ensemble.run(&run, until, &sweep, &model, data, &watch);
-        for draw in &kept {
-            writer.write(draw)?;
+    let draws = match run {
+        Some(run) => sweep_to_the_end(&mut ensemble, run, &model, data, &watch, &mut writer)?,
+        None => {
+            let found = ensemble.run_until_agreed(&Sweep::default(), &model, data, &watch);
+            found.draws.iter().try_for_each(|draw| writer.write(draw))?;
+            if !stop.load(Ordering::Relaxed) {
+                note(verdict(&found));
+            }
+            found.draws
         }
-        writer.flush()?;
-        draws.extend(kept);
-    }
+    };
     bar.finish_and_clear();
-    let is_interrupted = draws.len() < (run.n_kept() as usize) * n_chains;
+    let is_interrupted = match run {
+        Some(run) => draws.len() < (run.n_kept() as usize) * n_chains,
+        None => stop.load(Ordering::Relaxed),
+    };
     if is_interrupted && draws.is_empty() {
         note("interrupted before the first draw was kept: no draws were written");
         return Ok(Outcome::Negative);
@@ -77,9 +80,43 @@ pub fn run(options: &FitOptions) -> anyhow::Result<Outcome> {
     Ok(if is_interrupted { Outcome::Negative } else { Outcome::Done })
 }
 
-fn schedule(options: &FitOptions) -> anyhow::Result<Run> {
-    let burn_in = options.burn_in.unwrap_or((options.sweeps / 5).min(100));
-    let run = Run { sweeps: options.sweeps, burn_in, thin: options.thin };
+/// Makes as many sweeps as were asked for, writing draws on the way.
+fn sweep_to_the_end(
+    ensemble: &mut Ensemble,
+    run: Run,
+    model: &Model,
+    data: &Dataset,
+    watch: &Watch<'_>,
+    writer: &mut DrawsWriter,
+) -> anyhow::Result<Vec<Draw>> {
+    let mut draws: Vec<Draw> = Vec::new();
+    let round = (FACES_PER_ROUND / data.n_faces() as u64).clamp(1, 1000);
+    let mut until = 0;
+    while until < run.sweeps && !watch.stop.load(Ordering::Relaxed) {
+        until = (until + round).min(run.sweeps);
+        let kept = ensemble.run(&run, until, &Sweep::default(), model, data, watch);
+        kept.iter().try_for_each(|draw| writer.write(draw))?;
+        writer.flush()?;
+        draws.extend(kept);
+    }
+    Ok(draws)
+}
+
+/// Whether the chains agree, in a line.
+fn verdict(found: &Agreement) -> String {
+    let (sweeps, r_hat) = (found.sweeps, found.r_hat);
+    if found.is_reached() {
+        return format!("the chains agree after {sweeps} sweeps (R-hat {r_hat:.3}, wanted below {AGREED})");
+    }
+    let place = if r_hat.is_finite() { format!("R-hat {r_hat:.2}") } else { "no R-hat".to_owned() };
+    format!(
+        "the chains do not agree after {sweeps} sweeps ({place}, wanted below {AGREED}): --sweeps gives them more"
+    )
+}
+
+fn schedule(options: &FitOptions, sweeps: u64) -> anyhow::Result<Run> {
+    let burn_in = options.burn_in.unwrap_or((sweeps / 5).min(100));
+    let run = Run { sweeps, burn_in, thin: options.thin.unwrap_or(10) };
     ensure!(
         run.n_kept() > 0,
         "--sweeps {} with --burn-in {burn_in} and --thin {} keeps no draw, wanted at least one: give more --sweeps or a \

@@ -35,6 +35,7 @@ pub fn all() -> Vec<Case> {
     let prior = Isotropic { mean: vec![0.3, -0.2, 0.1], kappa: 0.3, shape: 2.5, rate: 1.5 };
     let base = {
         let mut model = Model::new(FaceModel::isotropic(prior));
+        model.repeat = 1.0;
         model.identity.global_concentration = Strength::Fixed(1.4);
         model.identity.local_concentration = LocalConcentration::Shared(Strength::Fixed(0.9));
         model.name.concentration = Strength::Fixed(2.0);

@@ -1,5 +1,6 @@
 //! WHO MOVES BELIEF: chains, ensembles of them, the paper's schedules, and how far to trust their draws.
 
+mod agreement;
 pub mod diagnostics;
 mod draw;
 mod ensemble;
@@ -8,6 +9,7 @@ mod prior;
 mod single;
 mod start;
 
+pub use agreement::{AGREED, Agreement};
 pub use draw::Draw;
 pub use ensemble::{Ensemble, Run, Watch};
 pub use learner::{LearnError, Learner, Schedule};

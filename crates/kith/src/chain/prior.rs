@@ -14,9 +14,9 @@ use crate::state::State;
 use super::Start;
 
 /// From more faces than this the prior is learnt from some of the frames.
-const MOST_FACES: usize = 8_000;
+const MOST_FACES: usize = 4_000;
 /// Rounds, and sweeps in each. Where it settles at all, it does within three or four.
-const ROUNDS: usize = 6;
+const ROUNDS: usize = 5;
 const SWEEPS: usize = 3;
 /// The random stream; the prior of a dataset is the same whatever the chains' seed.
 const SEED: u64 = 0x6b69_7468;

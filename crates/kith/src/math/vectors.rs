@@ -43,8 +43,9 @@ pub fn weighted_square_of_sum(w: &[f64], a: &[f64], b: &[f64]) -> f64 {
 /// Independent sums that the compiler turns into vector instructions.
 const LANES: usize = 16;
 
+/// a . b, for use inside a dispatched loop.
 #[inline(always)]
-fn dot_in_lanes(a: &[f64], b: &[f64]) -> f64 {
+pub fn dot_in_lanes(a: &[f64], b: &[f64]) -> f64 {
     let mut sums = [0.0; LANES];
     let (a, b) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
     let rest: f64 = a.remainder().iter().zip(b.remainder()).map(|(a, b)| a * b).sum();

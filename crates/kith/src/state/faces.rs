@@ -7,8 +7,8 @@ use crate::model::face::{Centred, Face, Group};
 use crate::model::{FaceModel, FaceUpdate};
 use crate::random::Rng;
 
-/// A seat that is this many nats below another is left out: a million of them have 1e-14 of its probability.
-pub(crate) const NEGLIGIBLE: f64 = 46.0;
+/// A seat that is this many nats below another is left out: ten thousand of them have 1e-10 of its probability.
+pub(crate) const NEGLIGIBLE: f64 = 32.0;
 
 /// Appearance per slot, and the scale of each face.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -118,13 +118,8 @@ impl Faces {
         ln_weights: &mut [f64],
     ) {
         let (seats, new) = ln_weights.split_at_mut(identities.len());
-        bounds.clear();
-        if self.thetas.is_none() {
-            let groups = identities.iter().zip(&*seats);
-            bounds.extend(groups.map_while(|(identity, seat)| {
-                model.ln_bound(&self.groups[identity.index()], x).map(|bound| bound + seat)
-            }));
-        }
+        let groups = identities.iter().map(|identity| &self.groups[identity.index()]);
+        model.ln_bounds(groups.zip(seats.iter().copied()), x, bounds);
         if bounds.len() < identities.len() {
             for (seat, &identity) in seats.iter_mut().zip(identities) {
                 *seat += self.ln_weight(identity, x, model);

@@ -17,12 +17,13 @@
 
 use std::ops::Range;
 
+use pulp::Arch;
 use serde::{Deserialize, Serialize};
 
 use super::Centred;
 use super::scales::{self, Scales};
 use super::scatter::Scatter;
-use crate::math::vectors::dot;
+use crate::math::vectors::{dot, dot_in_lanes};
 use crate::math::{ln_gamma, ln_sum_exp};
 use crate::model::{ModelError, check_positive};
 use crate::random::Rng;
@@ -55,6 +56,10 @@ pub struct Full {
     /// Axes of equal psi.
     levels: Vec<(Range<usize>, f64)>,
     pub(super) scales: Scales,
+    /// The same for whole lanes.
+    lambda: PerScale,
+    ln_p: PerScale,
+    ln_n_scales: f64,
 }
 
 /// The faces of one identity.
@@ -74,15 +79,15 @@ pub struct FullGroup {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct After {
     /// `1 / (L' (1 + L' psi))`, L' = L + lambda, per level: the mean's quadratic form is the sum of w |sum'|^2.
-    weights: Vec<f64>,
+    weights: Vec<PerScale>,
     /// `lambda L / L'`: how much the next face adds to S in the direction y - ybar.
-    gain: Vec<f64>,
+    gain: PerScale,
     /// Everything that does not depend on the next face.
-    ln_constant: Vec<f64>,
+    ln_constant: PerScale,
 }
 
-/// ln f(faces, y) - ln f(faces), per scale of y.
-type Terms = [f64; scales::MOST];
+/// One number per scale; scales that a shorter grid lacks are impossible.
+type PerScale = [f64; scales::MOST];
 
 impl Full {
     /// From a prior; [`Full::check`] says whether it can be used.
@@ -95,7 +100,11 @@ impl Full {
             }
         }
         let scales = Scales::new(prior.spread);
-        Self { prior, levels, scales }
+        let (mut lambda, mut ln_p) = ([1.0; scales::MOST], [f64::NEG_INFINITY; scales::MOST]);
+        lambda[..scales.lambda.len()].copy_from_slice(&scales.lambda);
+        ln_p[..scales.ln_p.len()].copy_from_slice(&scales.ln_p);
+        let ln_n_scales = (scales.lambda.len() as f64).ln();
+        Self { prior, levels, scales, lambda, ln_p, ln_n_scales }
     }
 
     /// The prior.
@@ -147,6 +156,17 @@ impl Full {
             return Err(ModelError::value("face.spread", prior.spread, "a number from 0 to 2"));
         }
         Ok(())
+    }
+
+    /// For each group and the weight of its seat: at least what [`FullGroup::ln_predictive`] and the seat make.
+    pub(super) fn ln_bounds<'a>(
+        &self,
+        groups: impl Iterator<Item = (&'a FullGroup, f64)>,
+        x: &Centred,
+        out: &mut Vec<f64>,
+    ) {
+        out.clear();
+        Arch::new().dispatch(Bounds { model: self, groups, x, out });
     }
 
     /// |y|^2 per level.
@@ -234,10 +254,30 @@ impl Full {
     }
 }
 
+/// The loop of [`Full::ln_bounds`], which must be inlined where the processor's vector instructions are known.
+struct Bounds<'b, I> {
+    model: &'b Full,
+    groups: I,
+    x: &'b Centred,
+    out: &'b mut Vec<f64>,
+}
+
+impl<'a, I: Iterator<Item = (&'a FullGroup, f64)>> pulp::NullaryFnOnce for Bounds<'_, I> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        for (group, ln_seat) in self.groups {
+            self.out.push(ln_seat + group.ln_bound(self.model, self.x));
+        }
+    }
+}
+
 impl FullGroup {
     pub(super) fn new(model: &Full) -> Self {
         let scatter = Scatter::new(model.n_axes(), model.scale());
-        let after = After { weights: Vec::new(), gain: Vec::new(), ln_constant: Vec::new() };
+        let nothing = [0.0; scales::MOST];
+        let after = After { weights: Vec::new(), gain: nothing, ln_constant: nothing };
         let (sum, squares) = (vec![0.0; model.n_axes()], vec![0.0; model.levels.len()]);
         let mut group = Self { sum, squares, total: 0.0, ln_scales: 0.0, scatter, after };
         group.look_ahead(model);
@@ -268,41 +308,55 @@ impl FullGroup {
 
     /// power * ln (f(faces, y) / f(faces)), y's scale summed over.
     pub(super) fn ln_predictive(&self, model: &Full, x: &Centred) -> f64 {
-        let terms = self.terms_with_prior(model, x);
-        ln_sum_exp(&terms[..model.scales.lambda.len()])
+        ln_sum_exp(&self.terms_with_prior(model, x))
     }
 
     /// power * ln (f(faces, y) / f(faces)) at y's own scale.
     pub(super) fn ln_joining(&self, model: &Full, x: &Centred) -> f64 {
-        let q = self.quadratic(x);
         let products = self.products(model, &x.values);
+        let q = self.quadratic(model, &products, x);
         model.prior.power * self.term(model, x.scale.into(), &products, x, |gain| (gain * q).ln_1p())
     }
 
     /// y's scale given that it joins.
     pub(super) fn draw_scale(&self, model: &Full, x: &Centred, rng: &mut Rng) -> u8 {
-        let mut terms = self.terms_with_prior(model, x);
-        rng.categorical_ln(&mut terms[..model.scales.lambda.len()]) as u8
+        rng.categorical_ln(&mut self.terms_with_prior(model, x)) as u8
     }
 
     /// At least [`FullGroup::ln_predictive`], for the price of one product.
-    pub(super) fn ln_bound(&self, model: &Full, x: &Centred) -> f64 {
-        let products = self.products(model, &x.values);
+    #[inline(always)]
+    fn ln_bound(&self, model: &Full, x: &Centred) -> f64 {
+        let After { weights, gain, ln_constant } = &self.after;
+        // Per scale: the mean's quadratic form, and sum . y on the way.
+        let (mut means, mut with_sum, mut of_sum) = ([0.0; scales::MOST], 0.0, 0.0);
+        for (level, (axes, _)) in model.levels.iter().enumerate() {
+            let product = dot_in_lanes(&self.sum[axes.clone()], &x.values[axes.clone()]);
+            let (own, square) = (self.squares[level], x.squares[level]);
+            with_sum += product;
+            of_sum += own;
+            for lane in 0..scales::MOST {
+                let lambda = model.lambda[lane];
+                means[lane] += weights[level][lane] * (own + lambda * (2.0 * product + lambda * square));
+            }
+        }
+        let n = f64::from(self.n_faces());
         // q is at least |y - ybar|^2 over the largest eigenvalue of P I + S.
-        let q = if self.n_faces() == 0 {
-            0.0
-        } else {
-            let with_mean = products[..model.levels.len()].iter().sum::<f64>() / self.total;
-            let of_mean = self.squares.iter().sum::<f64>() / (self.total * self.total);
-            let distance = (x.square - 2.0 * with_mean + of_mean) * (1.0 - 1e-9) - 1e-9;
-            distance.max(0.0) / (model.scale() + self.scatter.widest())
-        };
-        let terms = (0..model.scales.lambda.len()).map(|scale| {
+        let total = if n > 0.0 { self.total } else { 1.0 };
+        let distance = (x.square - 2.0 * with_sum / total + of_sum / (total * total)) * (1.0 - 1e-9) - 1e-9;
+        let q = if n > 0.0 { distance.max(0.0) / (model.scale() + self.scatter.widest()) } else { 0.0 };
+        let half = 0.5 * (model.prior.freedom + n);
+        let mut best = f64::NEG_INFINITY;
+        let mut terms = [0.0; scales::MOST];
+        for lane in 0..scales::MOST {
             // ln (1 + a) is at least 2 a / (2 + a).
-            let at_least = |gain: f64| 2.0 * gain * q / (2.0 + gain * q);
-            model.scales.ln_p[scale] + model.prior.power * self.term(model, scale, &products, x, at_least)
-        });
-        terms.fold(f64::NEG_INFINITY, f64::max) + (model.scales.lambda.len() as f64).ln()
+            let a = gain[lane] * q;
+            let term = ln_constant[lane] - 0.5 * means[lane] - half * (2.0 * a / (2.0 + a));
+            terms[lane] = model.ln_p[lane] + model.prior.power * term;
+        }
+        for term in terms {
+            best = if term > best { term } else { best };
+        }
+        best + model.ln_n_scales
     }
 
     /// power * ln f.
@@ -337,9 +391,9 @@ impl FullGroup {
     }
 
     /// Per scale: ln of its prior, and power times the term.
-    fn terms_with_prior(&self, model: &Full, x: &Centred) -> Terms {
-        let q = self.quadratic(x);
+    fn terms_with_prior(&self, model: &Full, x: &Centred) -> PerScale {
         let products = self.products(model, &x.values);
+        let q = self.quadratic(model, &products, x);
         let mut terms = [f64::NEG_INFINITY; scales::MOST];
         for (scale, &ln_p) in model.scales.ln_p.iter().enumerate() {
             let term = self.term(model, scale, &products, x, |gain| (gain * q).ln_1p());
@@ -357,12 +411,11 @@ impl FullGroup {
         x: &Centred,
         ln_growth: impl Fn(f64) -> f64,
     ) -> f64 {
-        let (lambda, n_levels) = (model.scales.lambda[scale], model.levels.len());
-        let weights = &self.after.weights[scale * n_levels..(scale + 1) * n_levels];
+        let lambda = model.lambda[scale];
         let mut mean = 0.0;
-        for level in 0..n_levels {
+        for (level, weights) in self.after.weights.iter().enumerate() {
             let square = self.squares[level] + lambda * (2.0 * products[level] + lambda * x.squares[level]);
-            mean += weights[level] * square;
+            mean += weights[scale] * square;
         }
         let mut term = self.after.ln_constant[scale] - 0.5 * mean;
         if self.n_faces() > 0 {
@@ -373,8 +426,16 @@ impl FullGroup {
     }
 
     /// (y - ybar)^T (P I + S)^-1 (y - ybar).
-    fn quadratic(&self, x: &Centred) -> f64 {
-        if self.n_faces() == 0 { 0.0 } else { self.scatter.quadratic(&x.values, x.square, &self.sum) }
+    fn quadratic(&self, model: &Full, products: &[f64; MOST_LEVELS], x: &Centred) -> f64 {
+        match self.n_faces() {
+            0 => 0.0,
+            1 => {
+                let (product, square) = (products.iter().sum::<f64>(), self.squares.iter().sum::<f64>());
+                let distance = x.square - 2.0 * product / self.total + square / (self.total * self.total);
+                distance.max(0.0) / model.scale()
+            }
+            _ => self.scatter.quadratic(&x.values, x.square, &self.sum),
+        }
     }
 
     /// sum . y per level.
@@ -399,14 +460,14 @@ impl FullGroup {
         }
         let After { weights, gain, ln_constant } = &mut self.after;
         weights.clear();
-        gain.clear();
-        ln_constant.clear();
-        for &lambda in &model.scales.lambda {
+        weights.extend(model.levels.iter().map(|(_, psi)| {
+            model.lambda.map(|lambda| 1.0 / ((total + lambda) * (1.0 + (total + lambda) * psi)))
+        }));
+        for (scale, lambda) in model.scales.lambda.iter().enumerate() {
             let next = total + lambda;
-            weights.extend(model.levels.iter().map(|(_, psi)| 1.0 / (next * (1.0 + next * psi))));
-            gain.push(lambda * total / next);
-            let ln_volume = if n > 0.0 { 0.5 * d * (lambda * total / next).ln() } else { 0.0 };
-            ln_constant.push(ln_before + ln_volume + model.ln_mean_scale(next));
+            gain[scale] = lambda * total / next;
+            let ln_volume = if n > 0.0 { 0.5 * d * gain[scale].ln() } else { 0.0 };
+            ln_constant[scale] = ln_before + ln_volume + model.ln_mean_scale(next);
         }
     }
 }

@@ -154,11 +154,21 @@ impl FaceModel {
         }
     }
 
-    /// At least [`FaceModel::ln_predictive`], where that is much cheaper to know.
-    pub fn ln_bound(&self, group: &Group, x: &Centred) -> Option<f64> {
-        match (&self.kind, group) {
-            (FaceKind::Full(model), Group::Full(group)) => Some(group.ln_bound(model, x)),
-            _ => None,
+    /// For groups and the weights of their seats: at least what [`FaceModel::ln_predictive`] and the seat make, where
+    /// that is much cheaper to know; otherwise `out` stays empty.
+    pub fn ln_bounds<'a>(
+        &self,
+        groups: impl Iterator<Item = (&'a Group, f64)>,
+        x: &Centred,
+        out: &mut Vec<f64>,
+    ) {
+        out.clear();
+        if let FaceKind::Full(model) = &self.kind {
+            let full = groups.map(|(group, ln_seat)| match group {
+                Group::Full(group) => (group, ln_seat),
+                Group::Isotropic(_) => unreachable!("{ONE_KIND}"),
+            });
+            model.ln_bounds(full, x, out);
         }
     }
 
