@@ -72,6 +72,11 @@ impl ModelSettings {
         if let Some(table) = keys.take("name") {
             settings.read_name(Keys::of(table, "name.")?)?;
         }
+        if let Some(table) = keys.take("evidence") {
+            let mut evidence = Keys::of(table, "evidence.")?;
+            evidence.number("error_rate", &mut settings.model.evidence_error_rate)?;
+            evidence.finish()?;
+        }
         keys.finish()?;
         Ok(settings)
     }
@@ -305,6 +310,7 @@ pub fn to_tree(model: &Model) -> Value {
             "local_concentration": local,
         },
         "frame": {"repeat": model.repeat},
+        "evidence": {"error_rate": model.evidence_error_rate},
         "face": face,
         "name": {
             "concentration": strength(name.concentration),
@@ -354,6 +360,8 @@ mod tests {
         mean_length = 5
         alphabet_size = 26
         update = "paper"
+        [evidence]
+        error_rate = 0.02
     "#;
 
     #[test]

@@ -4,11 +4,15 @@ pub mod diagnostics;
 mod draw;
 mod ensemble;
 mod learner;
+mod local;
+mod resume;
 mod single;
 mod start;
 
 pub use draw::Draw;
 pub use ensemble::{Ensemble, Run, Watch};
 pub use learner::{LearnError, Learner, Schedule};
+pub use local::Seat;
+pub use resume::Memory;
 pub use single::Chain;
 pub use start::Start;

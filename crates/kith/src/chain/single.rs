@@ -13,10 +13,10 @@ use crate::state::State;
 /// A running chain. Serialised and read back it goes on bit for bit as if it had not been interrupted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Chain {
-    state: State,
-    rng: Rng,
-    number: u32,
-    n_sweeps: u64,
+    pub(super) state: State,
+    pub(super) rng: Rng,
+    pub(super) number: u32,
+    pub(super) n_sweeps: u64,
 }
 
 impl Chain {
