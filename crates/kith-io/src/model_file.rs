@@ -37,17 +37,22 @@ impl Default for ModelSettings {
     }
 }
 
+/// Reads the tree of keys of a MODEL.toml; whether they are known is not asked yet.
+pub fn read_tree(path: &Path) -> Result<Value, ModelFileError> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| ModelFileError::new(path, format!("cannot be read: {error}")))?;
+    let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
+        let line = error.span().map(|span| text[..span.start].matches('\n').count() + 1);
+        let place = line.map_or(String::new(), |line| format!("line {line}: "));
+        ModelFileError::new(path, format!("{place}{}", error.message().replace('\n', "; ")))
+    })?;
+    Ok(serde_json::to_value(table).expect("a table of TOML is a tree of JSON"))
+}
+
 impl ModelSettings {
     /// Reads a MODEL.toml.
     pub fn read(path: &Path) -> Result<Self, ModelFileError> {
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| ModelFileError::new(path, format!("cannot be read: {error}")))?;
-        let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
-            let line = error.span().map(|span| text[..span.start].matches('\n').count() + 1);
-            let place = line.map_or(String::new(), |line| format!("line {line}: "));
-            ModelFileError::new(path, format!("{place}{}", error.message().replace('\n', "; ")))
-        })?;
-        let tree = serde_json::to_value(table).expect("a table of TOML is a tree of JSON");
+        let tree = read_tree(path)?;
         Self::from_tree(&tree).map_err(|message| ModelFileError::new(path, message))
     }
 
