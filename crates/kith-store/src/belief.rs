@@ -3,30 +3,37 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering;
 
-use kith::chain::{Chain, Draw, Start, Watch};
+use kith::chain::{Chain, Draw, Memory, Start, Watch};
 use kith::data::Embeddings;
 use kith::gibbs::Sweep;
 use kith::ids::FaceId;
 use kith::model::Model;
+use kith::model::face::FaceKind;
 use kith_io::model_file::{ModelSettings, to_tree};
 use rayon::prelude::*;
 use serde_json::Value;
 
 use crate::memory;
-use crate::people::{Clusters, Person};
+use crate::people::Person;
 use crate::snapshot::Snapshot;
 use crate::{Library, StoreError};
 
-/// Rounds of local moves after something was said or seen; each gives a draw per chain.
-const ROUNDS: usize = 8;
-/// Faces that are looked at again for one that something was said of.
-const COMPANY: usize = 60;
-/// At most so many faces are looked at again without learning.
-const MOST_TOUCHED: usize = 500;
-/// Sweeps of chains that have never swept, when somebody asks before `learn`.
+/// Rounds of local moves of every draw after something was said or seen.
+const ROUNDS: usize = 2;
+/// Multiplications that may be spent on that: a second or two.
+const BUDGET: f64 = 4e9;
+/// How many draws go on then, at least and at most.
+const FEWEST_STATES: usize = 16;
+const MOST_STATES: usize = 100;
+/// Sweeps of chains that have never swept, when somebody asks before `learn`, and how many are then kept.
 const FIRST_SWEEPS: u64 = 5;
+const FIRST_DRAWS: usize = 8;
+/// While there are no more faces, all of them may change to another person with everything that is said.
+const FEW_FACES: usize = 200;
 /// How many draws of each chain are kept.
 const DRAWS_PER_CHAIN: u64 = 25;
+/// While there are fewer faces, the face prior is learnt anew without `learn` too, with every doubling.
+pub(crate) const FEW: usize = 1000;
 /// How many chains a library begins with.
 pub const CHAINS: u32 = 4;
 
@@ -93,8 +100,8 @@ impl Belief {
         let draws = draws.unwrap_or_default();
         let mut belief = Self { model, snapshot, draws, chains: Vec::new(), seed };
         if !is_current {
-            belief.catch_up(library, believed)?;
-            match belief.save(library) {
+            let touched = belief.catch_up(library, believed)?;
+            match belief.save(library, Some(&touched)) {
                 // Another process writes: the answer is as good without being kept.
                 Ok(()) | Err(StoreError::Busy { .. }) => {}
                 Err(error) => return Err(error),
@@ -137,38 +144,77 @@ impl Belief {
         self.chains = (0..n_chains).into_par_iter().map(begin).collect();
     }
 
-    fn catch_up(&mut self, library: &Library, believed: i64) -> Result<(), StoreError> {
-        let memories = library.memories(&self.snapshot)?;
-        let mut touched: BTreeSet<FaceId> = BTreeSet::new();
+    /// Takes in what was seen and said since: every draw goes on from where it was, new faces are seated, and those that
+    /// something was said of are looked at again with some of their people. What nobody touched keeps all its draws.
+    fn catch_up(&mut self, library: &Library, believed: i64) -> Result<BTreeSet<FaceId>, StoreError> {
+        self.model.check(&self.snapshot.data)?;
+        let mut memories = library.memories_of_draws(&self.snapshot)?;
         if memories.is_empty() {
-            self.model.check(&self.snapshot.data)?;
-            self.start(CHAINS, FIRST_SWEEPS);
-        } else {
-            for memory in &memories {
-                let new = memory.identities.iter().enumerate().filter(|(_, seat)| seat.is_none());
-                touched.extend(new.map(|(face, _)| FaceId::new(face)));
-            }
-            self.chains(library)?;
+            memories = library.memories(&self.snapshot)?;
+        }
+        if memories.is_empty() {
+            self.begin();
+            return Ok(self.snapshot.data.faces().collect());
+        }
+        let n_identities = memories.iter().map(|memory| memory.names.len()).max().unwrap_or(1) as f64;
+        let cost = cost_of_face(&self.model);
+        let n_states = (BUDGET / (self.snapshot.faces.len() as f64 * cost)) as usize;
+        let memories = thinned(memories, n_states.clamp(FEWEST_STATES, MOST_STATES));
+        let mut new: BTreeSet<FaceId> = BTreeSet::new();
+        for memory in &memories {
+            let faces = memory.identities.iter().enumerate().filter(|(_, seat)| seat.is_none());
+            new.extend(faces.map(|(face, _)| FaceId::new(face)));
         }
         let entries = self.snapshot.log.iter().filter(|entry| entry.id > believed);
-        let named: BTreeSet<FaceId> = entries.flat_map(|entry| self.snapshot.faces_of(entry)).collect();
+        let said: BTreeSet<FaceId> = entries.flat_map(|entry| self.snapshot.faces_of(entry)).collect();
         let person_of = library.person_of_faces(&self.snapshot)?;
-        let touched = with_company(named, touched, &person_of);
-        self.settle(&touched);
-        Ok(())
+        let room = (BUDGET / (memories.len() as f64 * n_identities * cost * ROUNDS as f64)) as usize;
+        let touched = with_company(said, &new, &person_of, room.clamp(20, 500));
+        self.settle(&memories, &touched);
+        // While there are few faces, people are made out anew.
+        if self.snapshot.faces.len() <= FEW_FACES {
+            return Ok(self.snapshot.data.faces().collect());
+        }
+        Ok(touched.into_iter().chain(new).collect())
     }
 
-    /// Local moves of some faces; every round gives a draw per chain.
-    pub(crate) fn settle(&mut self, touched: &[FaceId]) {
+    /// First draws, when somebody asks before `learn`.
+    fn begin(&mut self) {
+        self.start(CHAINS, FIRST_SWEEPS);
         let (model, data) = (&self.model, &self.snapshot.data);
         let of_chain = |chain: &mut Chain| {
-            let round = |_| {
-                chain.settle(touched, model, data);
+            let next = |_| {
+                chain.sweep(&Sweep::default(), model, data);
                 chain.draw(model, data)
             };
-            (0..ROUNDS).map(round).collect::<Vec<Draw>>()
+            (0..FIRST_DRAWS).map(next).collect::<Vec<Draw>>()
         };
         self.draws = self.chains.par_iter_mut().flat_map_iter(of_chain).collect();
+    }
+
+    /// Goes on from what is remembered with some faces looked at again. The last of each chain is that chain.
+    fn settle(&mut self, memories: &[Memory], touched: &[FaceId]) {
+        let (model, data) = (&self.model, &self.snapshot.data);
+        let last: BTreeMap<u32, usize> =
+            memories.iter().enumerate().map(|(place, memory)| (memory.chain, place)).collect();
+        // Another stream for each, and for each time.
+        let seed = self.seed.wrapping_add((self.snapshot.last_entry() as u64) << 20);
+        let go_on = |(place, memory): (usize, &Memory)| {
+            let mut chain = Chain::resume(memory, seed.wrapping_add(place as u64), model, data);
+            for _ in 0..ROUNDS {
+                chain.settle(touched, model, data);
+            }
+            let draw = chain.draw(model, data);
+            let is_last = last[&memory.chain] == place;
+            (draw, is_last.then_some(chain))
+        };
+        let gone_on: Vec<(Draw, Option<Chain>)> = memories.par_iter().enumerate().map(go_on).collect();
+        self.chains.clear();
+        self.draws.clear();
+        for (draw, chain) in gone_on {
+            self.draws.push(draw);
+            self.chains.extend(chain);
+        }
     }
 
     /// Learns: all chains sweep all faces, and people are made out anew. What has been learnt is kept now and then, so
@@ -191,7 +237,7 @@ impl Belief {
             belief.start(plan.chains.unwrap_or(CHAINS), 0);
         }
         let is_interrupted = belief.sweep(library, plan.sweeps, watch)?;
-        belief.save(library)?;
+        belief.save(library, None)?;
         let mut changes = changes(&before, &library.people()?);
         changes.sweeps = belief.chains.first().map_or(0, Chain::n_sweeps);
         changes.is_interrupted = is_interrupted;
@@ -238,22 +284,20 @@ impl Belief {
         Ok(watch.stop.load(Ordering::Relaxed))
     }
 
-    /// Keeps chains, draws and people.
-    pub fn save(&mut self, library: &Library) -> Result<(), StoreError> {
-        let clusters = Clusters::of(&self.draws, self.snapshot.names.len());
+    /// Keeps chains, draws and people; only `touched` faces may change to another person, where it is given.
+    fn save(&self, library: &Library, touched: Option<&BTreeSet<FaceId>>) -> Result<(), StoreError> {
         let chains = memory::now(&self.chains, &self.model, &self.snapshot);
         library.write(|_| {
             library.remember(&chains, &self.draws, &self.snapshot)?;
-            library.set_people(&clusters, &self.snapshot)?;
+            library.set_people(&self.draws, &self.snapshot, touched)?;
             library.set_meta("believed", &self.snapshot.last_entry().to_string())
         })
     }
 
-    /// What the chains believe now, as draws.
-    pub(crate) fn redraw(&mut self, library: &Library) -> Result<(), StoreError> {
-        self.chains(library)?;
-        self.draws = memory::now(&self.chains, &self.model, &self.snapshot);
-        Ok(())
+    /// Keeps the chains only; draws go on from where they were when somebody asks.
+    pub(crate) fn save_chains(&self, library: &Library) -> Result<(), StoreError> {
+        let chains = memory::now(&self.chains, &self.model, &self.snapshot);
+        library.write(|_| library.remember_chains(&chains, &self.snapshot))
     }
 
     /// Takes in what was said since, without reading faces anew; returns the faces it was said of. Chains are to be
@@ -279,25 +323,51 @@ impl Belief {
     }
 }
 
-/// The faces to look at again: those that something was said of with others of their people, and new ones.
+/// The faces to look at again, about `room` of them: those that something was said of, some others of their people, and
+/// new ones.
 pub(crate) fn with_company(
-    named: BTreeSet<FaceId>,
-    new: BTreeSet<FaceId>,
+    said: BTreeSet<FaceId>,
+    new: &BTreeSet<FaceId>,
     person_of: &[Option<i64>],
+    room: usize,
 ) -> Vec<FaceId> {
     let mut of_person: BTreeMap<i64, Vec<FaceId>> = BTreeMap::new();
     for (face, person) in person_of.iter().enumerate() {
         person.iter().for_each(|&person| of_person.entry(person).or_default().push(FaceId::new(face)));
     }
-    let mut touched = named.clone();
-    for face in named {
+    let mut touched = said.clone();
+    let each = (room / said.len().max(1)).max(4);
+    for face in said {
         let company = person_of[face.index()].map_or(&[][..], |person| &of_person[&person]);
-        let step = company.len().div_ceil(COMPANY).max(1);
+        let step = company.len().div_ceil(each).max(1);
         touched.extend(company.iter().step_by(step));
     }
-    let room = MOST_TOUCHED.saturating_sub(touched.len());
-    touched.extend(new.into_iter().take(room));
+    let left = room.saturating_sub(touched.len());
+    touched.extend(new.iter().take(left));
     touched.into_iter().collect()
+}
+
+/// At most `most` memories, evenly spaced, the last of each chain among them.
+fn thinned(memories: Vec<Memory>, most: usize) -> Vec<Memory> {
+    let step = memories.len().div_ceil(most).max(1);
+    let last: BTreeMap<u32, usize> =
+        memories.iter().enumerate().map(|(place, memory)| (memory.chain, place)).collect();
+    let is_kept = |place: usize, memory: &Memory| place.is_multiple_of(step) || last[&memory.chain] == place;
+    memories
+        .into_iter()
+        .enumerate()
+        .filter(|(place, memory)| is_kept(*place, memory))
+        .map(|(_, m)| m)
+        .collect()
+}
+
+/// About how many multiplications it takes to weigh one face at one identity.
+fn cost_of_face(model: &Model) -> f64 {
+    let dimension = model.face.dimension() as f64;
+    match model.face.kind {
+        FaceKind::Isotropic(_) => dimension,
+        _ => dimension * dimension,
+    }
 }
 
 /// The model of a library: its settings, the face prior learnt from its faces. A learner learns it anew when there are
@@ -305,7 +375,7 @@ pub(crate) fn with_company(
 fn model(library: &Library, snapshot: &Snapshot, is_learning: bool) -> Result<Model, StoreError> {
     let n_faces = snapshot.data.n_faces();
     let n_when_learnt: usize = library.meta("model_faces")?.and_then(|n| n.parse().ok()).unwrap_or(0);
-    let is_stale = n_faces >= 2 * n_when_learnt && (is_learning || n_faces < 1000);
+    let is_stale = n_faces >= 2 * n_when_learnt && (is_learning || n_faces < FEW);
     let has_background = library.meta("background")?.is_some();
     let stored = library.meta("model")?.filter(|_| has_background || !is_stale);
     let wrong = |message: String| StoreError::refused(format!("the library's model: {message}"));

@@ -159,6 +159,14 @@ impl Library {
         bodies.iter().map(|stored| Ok(stored.memory(snapshot))).collect()
     }
 
+    /// What is remembered of every draw, chain by chain in the order in which they were made.
+    pub(crate) fn memories_of_draws(&self, snapshot: &Snapshot) -> Result<Vec<Memory>, StoreError> {
+        let bodies = self.bodies("SELECT body FROM draws ORDER BY id")?;
+        let mut memories: Vec<Memory> = bodies.iter().map(|stored| stored.memory(snapshot)).collect();
+        memories.sort_by_key(|memory| memory.chain);
+        Ok(memories)
+    }
+
     /// The draws, when they are about the library as it is.
     pub fn draws(&self, snapshot: &Snapshot) -> Result<Option<Vec<Draw>>, StoreError> {
         let bodies = self.bodies("SELECT body FROM draws ORDER BY id")?;
@@ -181,16 +189,25 @@ impl Library {
         draws: &[Draw],
         snapshot: &Snapshot,
     ) -> Result<(), StoreError> {
+        self.remember_chains(chains, snapshot)?;
+        let connection = &self.connection;
+        self.run(|| {
+            connection.execute("DELETE FROM draws", [])?;
+            for draw in draws {
+                connection.execute("INSERT INTO draws (body) VALUES (?1)", [encode(draw, snapshot)])?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Remembers chains in place of earlier ones, inside the caller's transaction.
+    pub(crate) fn remember_chains(&self, chains: &[Draw], snapshot: &Snapshot) -> Result<(), StoreError> {
         let connection = &self.connection;
         self.run(|| {
             connection.execute("DELETE FROM chains", [])?;
-            connection.execute("DELETE FROM draws", [])?;
             for draw in chains {
                 let body = encode(draw, snapshot);
                 connection.execute("INSERT INTO chains VALUES (?1, ?2)", params![draw.chain, body])?;
-            }
-            for draw in draws {
-                connection.execute("INSERT INTO draws (body) VALUES (?1)", [encode(draw, snapshot)])?;
             }
             Ok(())
         })

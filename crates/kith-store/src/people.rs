@@ -1,9 +1,9 @@
 //! Durable people: clusters of the representative partition, matched by overlap with the people who were there before.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use kith::chain::Draw;
-use kith::ids::LabelId;
+use kith::ids::{FaceId, LabelId};
 use kith::predict::representative::representative;
 use rusqlite::params;
 
@@ -71,7 +71,11 @@ impl Clusters {
     /// The representative partition of draws, with names.
     pub fn of(draws: &[Draw], n_names: usize) -> Self {
         let partitions: Vec<&[u32]> = draws.iter().map(|draw| &draw.identities[..]).collect();
-        let of_face = representative(&partitions).labels;
+        Self::with(representative(&partitions).labels, draws, n_names)
+    }
+
+    /// How sure a partition is of its faces, and its names.
+    pub fn with(of_face: Vec<u32>, draws: &[Draw], n_names: usize) -> Self {
         let n_clusters = of_face.iter().max().map_or(0, |&last| last as usize + 1);
         let mut sizes = vec![0.0; n_clusters];
         of_face.iter().for_each(|&cluster| sizes[cluster as usize] += 1.0);
@@ -117,7 +121,7 @@ pub fn matched(of_face: &[u32], before: &[Option<i64>]) -> Vec<Option<i64>> {
     let mut pairs: Vec<((u32, i64), usize)> = overlap.into_iter().collect();
     pairs.sort_by_key(|&((cluster, person), n)| (std::cmp::Reverse(n), person, cluster));
     let mut person_of = vec![None; n_clusters];
-    let mut taken = std::collections::BTreeSet::new();
+    let mut taken = BTreeSet::new();
     for ((cluster, person), _) in pairs {
         if person_of[cluster as usize].is_none() && taken.insert(person) {
             person_of[cluster as usize] = Some(person);
@@ -137,29 +141,50 @@ impl Library {
         Ok(snapshot.faces.iter().map(|row| person_of.get(row).copied()).collect())
     }
 
-    /// Writes down who is who, inside the caller's transaction: people keep their ids where clusters overlap.
-    pub(crate) fn set_people(&self, clusters: &Clusters, snapshot: &Snapshot) -> Result<(), StoreError> {
+    /// Writes down who is who, inside the caller's transaction: people keep their ids where clusters overlap. Faces that
+    /// are not `touched`, where that is given, stay with whom they were.
+    pub(crate) fn set_people(
+        &self,
+        draws: &[Draw],
+        snapshot: &Snapshot,
+        touched: Option<&BTreeSet<FaceId>>,
+    ) -> Result<(), StoreError> {
         let before = self.person_of_faces(snapshot)?;
-        let matched = matched(&clusters.of_face, &before);
+        let partitions: Vec<&[u32]> = draws.iter().map(|draw| &draw.identities[..]).collect();
+        let labels = representative(&partitions).labels;
+        let matched = matched(&labels, &before);
+        // A new person for a cluster, until it has an id.
+        let fresh = |cluster: u32| -1 - i64::from(cluster);
+        let person_of = |(place, &cluster): (usize, &u32)| {
+            let stays = touched.is_some_and(|touched| !touched.contains(&FaceId::new(place)));
+            let kept = before[place].filter(|_| stays);
+            kept.or(matched[cluster as usize]).unwrap_or_else(|| fresh(cluster))
+        };
+        let people: Vec<i64> = labels.iter().enumerate().map(person_of).collect();
+        let mut numbers: BTreeMap<i64, u32> = BTreeMap::new();
+        let number = |&person: &i64| {
+            let next = numbers.len() as u32;
+            *numbers.entry(person).or_insert(next)
+        };
+        let of_face: Vec<u32> = people.iter().map(number).collect();
+        let clusters = Clusters::with(of_face, draws, snapshot.names.len());
         let connection = &self.connection;
         self.run(|| {
             connection.execute("DELETE FROM members", [])?;
-            let mut ids = Vec::new();
-            for (known, name) in matched.iter().zip(&clusters.names) {
+            let mut ids = vec![0; numbers.len()];
+            for (&person, &cluster) in &numbers {
+                let name = clusters.names[cluster as usize];
                 let row = name.map(|(label, _)| snapshot.names[label.index()]);
                 let p = name.map_or(0.0, |name| name.1);
-                ids.push(match known {
-                    Some(id) => {
-                        let update = "UPDATE people SET name = ?2, name_p = ?3 WHERE id = ?1";
-                        connection.prepare_cached(update)?.execute(params![id, row, p])?;
-                        *id
-                    }
-                    None => {
-                        let insert = "INSERT INTO people (name, name_p) VALUES (?1, ?2)";
-                        connection.prepare_cached(insert)?.execute(params![row, p])?;
-                        connection.last_insert_rowid()
-                    }
-                });
+                ids[cluster as usize] = if person > 0 {
+                    let update = "UPDATE people SET name = ?2, name_p = ?3 WHERE id = ?1";
+                    connection.prepare_cached(update)?.execute(params![person, row, p])?;
+                    person
+                } else {
+                    let insert = "INSERT INTO people (name, name_p) VALUES (?1, ?2)";
+                    connection.prepare_cached(insert)?.execute(params![row, p])?;
+                    connection.last_insert_rowid()
+                };
             }
             let mut insert = connection.prepare_cached("INSERT INTO members VALUES (?1, ?2, ?3)")?;
             for (face, &row) in snapshot.faces.iter().enumerate() {

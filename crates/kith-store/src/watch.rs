@@ -4,7 +4,7 @@
 //! averaged over chains and rounds, are the answer. Earlier faces stay where they are (`learn` looks at them again),
 //! but while the library is small, when every frame sweeps them all.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use kith::chain::Chain;
 use kith::gibbs::{Step, Sweep};
@@ -23,6 +23,8 @@ use crate::{Claim, Kind, Library, StoreError};
 const ROUNDS: usize = 3;
 /// While there are fewer faces, all are swept with every frame.
 const FEW: usize = 200;
+/// About so many faces are looked at again when something was said.
+const MOST_TOUCHED: usize = 60;
 /// After so many frames what is believed is kept.
 const FRAMES_PER_SAVE: usize = 1000;
 
@@ -35,6 +37,8 @@ pub struct Watcher {
     person_of: Vec<Option<i64>>,
     slots: Vec<HashMap<IdentityId, i64>>,
     n_unsaved: usize,
+    /// With so many faces the face prior is learnt anew.
+    n_when_due: usize,
 }
 
 /// What is believed of a face of a frame.
@@ -79,6 +83,7 @@ impl Watcher {
             person_of: Vec::new(),
             slots: Vec::new(),
             n_unsaved: 0,
+            n_when_due: 0,
         };
         watcher.reload()?;
         Ok(watcher)
@@ -100,6 +105,7 @@ impl Watcher {
             belief => belief?,
         };
         belief.chains(&self.library)?;
+        self.n_when_due = 2 * belief.snapshot.faces.len();
         self.person_of = self.library.person_of_faces(&belief.snapshot)?;
         self.belief = Some(belief);
         self.refresh_slots()
@@ -125,12 +131,19 @@ impl Watcher {
         let ids = belief.snapshot.push(frame_row, frame.context.as_deref(), &faces)?;
         belief.model.check(&belief.snapshot.data)?;
         self.person_of.resize(belief.snapshot.faces.len(), None);
-        let few = belief.snapshot.faces.len() <= FEW;
+        let n_faces = belief.snapshot.faces.len();
+        let few = n_faces <= FEW;
         let tallies = self.weigh(&ids, few)?;
         let seen = self.decide(&ids, tallies)?;
         self.n_unsaved += 1;
-        if self.n_unsaved >= FRAMES_PER_SAVE {
+        // What faces look like in general is learnt anew while there are few: see `Belief::open`.
+        let is_due = n_faces >= self.n_when_due && n_faces < belief::FEW;
+        if self.n_unsaved >= FRAMES_PER_SAVE || is_due {
             self.save()?;
+        }
+        if is_due {
+            self.belief = None;
+            self.reload()?;
         }
         Ok(seen)
     }
@@ -233,7 +246,12 @@ impl Watcher {
                 let known = self.person_of[face.index()];
                 let p_new = 1.0 - tally.people.values().sum::<f64>();
                 let (person, person_p, is_new) = match (known, best) {
-                    (Some(known), _) => (known, tally.people.get(&known).copied().unwrap_or(p_new), false),
+                    (Some(known), _) => {
+                        // Somebody of whom this is the only face is somebody new without it.
+                        let others = self.person_of.iter().filter(|person| **person == Some(known)).count();
+                        let alone = if others == 1 { p_new } else { 0.0 };
+                        (known, tally.people.get(&known).copied().unwrap_or(0.0) + alone, false)
+                    }
                     (None, Some((person, p))) if p >= p_new => (person, p, false),
                     _ => {
                         library.run(|| connection.execute("INSERT INTO people DEFAULT VALUES", []))?;
@@ -282,7 +300,7 @@ impl Watcher {
         }
         let belief = self.belief.as_mut().expect("there is a belief");
         let touched = belief.hear_news(&self.library)?;
-        let touched = belief::with_company(touched, Default::default(), &self.person_of);
+        let touched = belief::with_company(touched, &BTreeSet::new(), &self.person_of, MOST_TOUCHED);
         let (model, snapshot, chains) = belief.apart(&self.library)?;
         chains.par_iter_mut().for_each(|chain| {
             chain.extend(model, &snapshot.data);
@@ -316,11 +334,8 @@ impl Watcher {
         if self.n_unsaved > 0
             && let Some(belief) = &mut self.belief
         {
-            belief.redraw(&self.library)?;
-            belief.save(&self.library)?;
-            self.person_of = self.library.person_of_faces(&belief.snapshot)?;
+            belief.save_chains(&self.library)?;
             self.n_unsaved = 0;
-            self.refresh_slots()?;
         }
         Ok(())
     }

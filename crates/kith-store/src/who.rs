@@ -10,6 +10,7 @@ use kith::model::face::Centred;
 use kith::predict::{Posterior, Prediction};
 
 use crate::belief::Belief;
+use crate::people::matched;
 use crate::{Library, StoreError};
 
 /// What is believed of a face. `acquainted + familiar + stranger = 1`.
@@ -182,23 +183,19 @@ fn ranked(factors: BTreeMap<Option<i64>, Factors>) -> Vec<Why> {
     list
 }
 
-/// The person that most faces of each identity of a chain have, one face left out.
+/// The person of each identity of a chain, by most faces in common, nobody twice; one face is left out.
 pub(crate) fn people_of_slots(
     chain: &Chain,
     person_of: &[Option<i64>],
     but: Option<FaceId>,
 ) -> HashMap<IdentityId, i64> {
-    let mut votes: HashMap<IdentityId, BTreeMap<i64, usize>> = HashMap::new();
-    for (face, person) in person_of.iter().enumerate() {
-        let face = FaceId::new(face);
-        if let (Some(identity), Some(person)) = (chain.state().seating().identity_of(face), person)
-            && Some(face) != but
-        {
-            *votes.entry(identity).or_default().entry(*person).or_default() += 1;
-        }
-    }
-    let most = |votes: BTreeMap<i64, usize>| {
-        votes.into_iter().max_by_key(|&(person, n)| (n, std::cmp::Reverse(person))).expect("somebody voted").0
-    };
-    votes.into_iter().map(|(identity, votes)| (identity, most(votes))).collect()
+    let seating = chain.state().seating();
+    let slots: Vec<u32> = (0..person_of.len())
+        .map(|face| seating.identity_of(FaceId::new(face)).expect("every face is seated").0)
+        .collect();
+    let mut before = person_of.to_vec();
+    but.into_iter().for_each(|face| before[face.index()] = None);
+    let people = matched(&slots, &before);
+    let known = people.into_iter().enumerate();
+    known.filter_map(|(slot, person)| Some((IdentityId::new(slot), person?))).collect()
 }
