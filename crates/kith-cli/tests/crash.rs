@@ -66,7 +66,7 @@ fn kill_watch(place: &Place, rng: &mut Rng, known: &mut Acknowledged) {
 fn kill_name(place: &Place, rng: &mut Rng, known: &mut Acknowledged) {
     let face = format!("p{}_0", rng.below(30));
     let mut child = quiet(place, &["name", "lib", &face, "Ann"]);
-    std::thread::sleep(Duration::from_micros((rng.uniform() * 9000.0) as u64));
+    std::thread::sleep(Duration::from_micros((rng.uniform() * 40_000.0) as u64));
     child.kill().ok();
     known.acts += usize::from(child.wait().unwrap().success());
 }
@@ -80,7 +80,7 @@ fn kill_many(n_kills: usize, seed: u64) {
         match number % 4 {
             0 => {
                 known.n_datasets += 1;
-                let name = format!("d{}", known.n_datasets);
+                let name = format!("d{}-", known.n_datasets);
                 place.dataset(&name, &photos(20, 50 + number as u64, &name));
                 kill(quiet(&place, &["add", "lib", &name]), &mut rng, 40.0);
             }
@@ -99,7 +99,7 @@ fn kill_many(n_kills: usize, seed: u64) {
     let acts = library.log().unwrap().len();
     assert!(acts >= known.acts, "{acts} acts, {} acknowledged", known.acts);
     for number in 1..=known.n_datasets {
-        let count = (0..20).flat_map(|frame| [0, 1].map(|k| format!("d{number}{frame}_{k}")));
+        let count = (0..20).flat_map(|frame| [0, 1].map(|k| format!("d{number}-{frame}_{k}")));
         let count = count.filter(|face| library.face(face).is_ok()).count();
         assert!(count == 0 || count == 40, "dataset {number}: {count} of 40 faces");
     }

@@ -31,7 +31,7 @@ const FIRST_DRAWS: usize = 8;
 /// While there are no more faces, all of them may change to another person with everything that is said.
 const FEW_FACES: usize = 200;
 /// How many draws of each chain are kept.
-const DRAWS_PER_CHAIN: u64 = 25;
+const DRAWS_PER_CHAIN: usize = 25;
 /// While there are fewer faces, the face prior is learnt anew without `learn` too, with every doubling.
 pub(crate) const FEW: usize = 1000;
 /// How many chains a library begins with.
@@ -244,40 +244,33 @@ impl Belief {
         Ok((belief, changes))
     }
 
+    /// Sweeps all chains, however soon it is interrupted; the first fifth of what was made is not kept.
     fn sweep(&mut self, library: &Library, sweeps: u64, watch: &Watch<'_>) -> Result<bool, StoreError> {
         let (model, data) = (&self.model, &self.snapshot.data);
-        // The first fifth is not kept.
-        let burn_in = sweeps / 5;
-        let thin = ((sweeps - burn_in) / DRAWS_PER_CHAIN).max(1);
-        let keeps = |sweep: u64| sweep > burn_in && (sweep - burn_in).is_multiple_of(thin);
         let round = (200_000 / data.n_faces() as u64).clamp(1, 50);
         let sweep_all = Sweep::default();
+        let mut kept: Vec<Kept> = self.chains.iter().map(|_| Kept::default()).collect();
         let (mut done, mut saved) = (0, std::time::Instant::now());
         while done < sweeps && !watch.stop.load(Ordering::Relaxed) {
             let until = (done + round).min(sweeps);
-            let of_chain = |chain: &mut Chain| {
-                let mut kept = Vec::new();
-                for sweep in done + 1..=until {
+            self.chains.par_iter_mut().zip(&mut kept).for_each(|(chain, kept)| {
+                for _ in done..until {
                     if watch.stop.load(Ordering::Relaxed) {
                         break;
                     }
                     chain.sweep(&sweep_all, model, data);
-                    if keeps(sweep) {
-                        kept.push(chain.draw(model, data));
-                    }
+                    kept.count(|| chain.draw(model, data));
                     (watch.swept)();
                 }
-                kept
-            };
-            let kept: Vec<Draw> = self.chains.par_iter_mut().flat_map_iter(of_chain).collect();
-            self.draws.extend(kept);
+            });
             done = until;
             if saved.elapsed().as_secs() >= 20 && done < sweeps {
-                let chains = memory::now(&self.chains, model, &self.snapshot);
-                library.write(|_| library.remember(&chains, &self.draws, &self.snapshot))?;
+                let (chains, draws) = (memory::now(&self.chains, model, &self.snapshot), drawn(&kept));
+                library.write(|_| library.remember(&chains, &draws, &self.snapshot))?;
                 saved = std::time::Instant::now();
             }
         }
+        self.draws = drawn(&kept);
         if self.draws.is_empty() {
             self.draws = memory::now(&self.chains, model, &self.snapshot);
         }
@@ -321,6 +314,48 @@ impl Belief {
         };
         Some(self.draws.iter().filter(holds).count() as f64 / self.draws.len() as f64)
     }
+}
+
+/// Draws of a chain whose end is not known yet: evenly spaced, ever wider.
+#[derive(Default)]
+struct Kept {
+    n_sweeps: u64,
+    /// Every how many sweeps one is kept, as a power of two.
+    wide: u32,
+    draws: Vec<(u64, Draw)>,
+}
+
+impl Kept {
+    /// One more sweep was made.
+    fn count(&mut self, draw: impl FnOnce() -> Draw) {
+        self.n_sweeps += 1;
+        if self.n_sweeps.is_multiple_of(1 << self.wide) {
+            self.draws.push((self.n_sweeps, draw()));
+        }
+        if self.draws.len() >= 4 * DRAWS_PER_CHAIN {
+            self.wide += 1;
+            self.draws.retain(|(sweep, _)| sweep.is_multiple_of(1 << self.wide));
+        }
+    }
+}
+
+/// The draws of all chains without the first fifth, at most [`DRAWS_PER_CHAIN`] of each.
+fn drawn(kept: &[Kept]) -> Vec<Draw> {
+    let of_chain = |kept: &Kept| {
+        let late = kept.draws.iter().filter(|(sweep, _)| *sweep > kept.n_sweeps / 5);
+        let late: Vec<&Draw> = late.map(|(_, draw)| draw).collect();
+        let step = late.len().div_ceil(DRAWS_PER_CHAIN).max(1);
+        // Counted from the end, so that the latest is among them.
+        late.into_iter()
+            .rev()
+            .step_by(step)
+            .cloned()
+            .collect::<Vec<Draw>>()
+            .into_iter()
+            .rev()
+            .collect::<Vec<Draw>>()
+    };
+    kept.iter().flat_map(of_chain).collect()
 }
 
 /// The faces to look at again, about `room` of them: those that something was said of, some others of their people, and
