@@ -182,3 +182,47 @@ fn explained(path: &Path, error: &rusqlite::Error) -> StoreError {
     };
     StoreError::Database { path, message }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{NewFace, NewFrame};
+
+    #[test]
+    fn a_full_disk_changes_nothing_and_says_so() {
+        let folder = tempfile::tempdir().unwrap();
+        let library = Library::open_or_create(&folder.path().join("lib")).unwrap();
+        let face =
+            |k: usize| NewFace { key: k.to_string(), embedding: vec![k as f32; 500], ..NewFace::default() };
+        let frames: Vec<NewFrame> =
+            (0..400).map(|k| NewFrame { faces: vec![face(k)], ..NewFrame::default() }).collect();
+        library.add(&frames[..3], None).unwrap();
+        // As many pages as there are, and a few more.
+        library.connection.pragma_update(None, "max_page_count", 60).unwrap();
+        let error = library.add(&frames, None).unwrap_err().to_string();
+        assert!(error.ends_with("the disk is full; nothing was changed"), "{error}");
+        assert_eq!(library.n_faces().unwrap(), 3);
+        assert_eq!(library.check().unwrap().faults, [""; 0]);
+        library.add(&frames[..4], None).unwrap();
+    }
+
+    #[test]
+    fn a_reader_sees_a_whole_library_while_another_writes() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lib");
+        let writer = Library::open_or_create(&path).unwrap();
+        let face = |key: &str| NewFace { key: key.into(), embedding: vec![1.0, 2.0], ..NewFace::default() };
+        writer.add(&[NewFrame { faces: vec![face("a")], ..NewFrame::default() }], None).unwrap();
+        let reader = Library::open(&path).unwrap();
+        let seen = writer.write(|_| {
+            writer.set_meta("embedding", "half-done")?;
+            Ok((reader.meta("embedding")?, reader.snapshot()?.keys))
+        });
+        assert_eq!(seen.unwrap(), (None, vec!["a".to_owned()]));
+        assert_eq!(reader.meta("embedding").unwrap().as_deref(), Some("half-done"));
+        // A second writer waits, and is told when it waited in vain.
+        reader.connection.busy_timeout(Duration::from_millis(20)).unwrap();
+        let refused = writer.write(|_| Ok(reader.set_meta("seed", "7").unwrap_err().to_string())).unwrap();
+        assert!(refused.contains("another kith is writing"), "{refused}");
+    }
+}

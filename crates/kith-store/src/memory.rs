@@ -115,6 +115,13 @@ impl Stored {
             global_concentration: body.global_concentration,
             local_concentration: body.local_concentration.clone(),
             context_concentration: body.context_concentration,
+            weights: body.weights.clone(),
+            unseen: body.unseen,
+            name_weights: {
+                let weights: HashMap<i64, f64> = body.name_weights.iter().copied().collect();
+                snapshot.names.iter().map(|row| weights.get(row).copied()).collect()
+            },
+            unknown_weight: body.unknown_weight,
             name_concentration: body.name_concentration,
             error_rate: body.error_rate,
         }

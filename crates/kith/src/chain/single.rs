@@ -27,6 +27,18 @@ impl Chain {
         Self { state, rng, number, n_sweeps: 0 }
     }
 
+    /// A chain that is at a state, for tests.
+    #[cfg(test)]
+    pub(crate) fn of_state(state: State, rng: Rng) -> Self {
+        Self { state, rng, number: 0, n_sweeps: 0 }
+    }
+
+    /// Its state and generator, for tests.
+    #[cfg(test)]
+    pub(crate) fn into_parts(self) -> (State, Rng) {
+        (self.state, self.rng)
+    }
+
     /// What the chain believes now.
     pub fn state(&self) -> &State {
         &self.state
