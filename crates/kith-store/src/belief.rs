@@ -79,8 +79,8 @@ pub struct Changes {
 }
 
 impl Belief {
-    /// What is believed now: everything that was seen and said since is taken in, by a few local moves. `None` while
-    /// there is no face to believe anything of.
+    /// What is believed now: everything that was seen and said since is taken in, by a few local moves.
+    /// Refused while there is no face to believe anything of.
     pub fn open(library: &Library) -> Result<Self, StoreError> {
         let snapshot = library.snapshot()?;
         if snapshot.faces.is_empty() {
