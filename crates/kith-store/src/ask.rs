@@ -1,7 +1,7 @@
 //! The question whose answer is expected to settle most: information gained about who every face is, over the draws.
 //!
 //! What is not known of a face is the entropy of its name over the draws, where a name that nobody has given yet counts
-//! [`UNNAMED`] nats more, since it is still to be told. For every answer to a question the draws are weighed by its
+//! 3 nats more, since it is still to be told. For every answer to a question the draws are weighed by its
 //! probability under each (MODEL.md §5, §7), and the entropies that are then left are averaged over the answers. The
 //! difference, summed over the faces, is what a question gains.
 
