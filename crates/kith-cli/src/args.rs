@@ -5,6 +5,11 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use kith::chain::Start;
 
+use crate::library::args::{
+    AddOptions, AskOptions, ExportOptions, ForgetOptions, IgnoreOptions, ImportOptions, LearnOptions,
+    LogOptions, NameOptions, NotOptions, PairOptions, ReadOptions, UndoOptions, WatchOptions, WhoOptions,
+};
+
 /// kith learns who is who from faces, mostly unnamed, on your own machine.
 ///
 /// For every face it answers with probabilities: acquainted (someone you named), familiar (seen before, never
@@ -21,6 +26,42 @@ pub struct Arguments {
 pub enum Verb {
     /// Show the main job on generated data: a week of encounters, learnt frame by frame
     Demo(DemoOptions),
+    /// Add faces to a library file, which is made when there is none
+    Add(AddOptions),
+    /// Learn who is who in a library, from where learning stopped
+    Learn(LearnOptions),
+    /// Show who is in a library
+    People(ReadOptions),
+    /// Say who a face is, of the library or new, and why
+    Who(WhoOptions),
+    /// Give a face or a person a name
+    Name(NameOptions),
+    /// Say that a face does not have a name
+    Not(NotOptions),
+    /// Say that two faces are the same person
+    Same(PairOptions),
+    /// Say that two faces are different people
+    Different(PairOptions),
+    /// Leave a face out: a statue, a poster
+    Ignore(IgnoreOptions),
+    /// Show what was said, and what looks like a mistake
+    Log(LogOptions),
+    /// Take back what was said last
+    Undo(UndoOptions),
+    /// Restore what was taken back last
+    Redo(ReadOptions),
+    /// Ask what would settle most faces
+    Ask(AskOptions),
+    /// Take frames from stdin and answer each (NDJSON)
+    Watch(WatchOptions),
+    /// Remove a person, a face or a name with every trace
+    Forget(ForgetOptions),
+    /// Write out draws, people, evidence or the dataset
+    Export(ExportOptions),
+    /// Take in what was said in another library
+    Import(ImportOptions),
+    /// Say whether a library file is sound
+    Check(ReadOptions),
     /// Learn identities from a dataset; writes draws of the posterior
     Fit(FitOptions),
     /// Say who is on new photos, from the draws of a fit

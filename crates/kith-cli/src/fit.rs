@@ -183,7 +183,7 @@ fn model(options: &FitOptions, table: &FaceTable) -> anyhow::Result<Model> {
 }
 
 /// The rows of each person of a background dataset, by `truth` where there is one, otherwise by name.
-fn people(table: &FaceTable) -> Vec<Vec<usize>> {
+pub fn people(table: &FaceTable) -> Vec<Vec<usize>> {
     let mut people: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     let data = &table.dataset;
     for face in data.faces() {

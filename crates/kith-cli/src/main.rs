@@ -5,6 +5,7 @@ mod demo;
 mod evaluate;
 mod fit;
 mod interrupt;
+mod library;
 mod predict;
 mod progress;
 mod summary;
@@ -12,6 +13,7 @@ mod summary;
 use std::process::ExitCode;
 
 use clap::Parser;
+use kith_store::Kind;
 
 use args::{Arguments, Verb};
 
@@ -30,6 +32,24 @@ fn main() -> ExitCode {
         Verb::Fit(options) => fit::run(&options),
         Verb::Predict(options) => predict::run(&options),
         Verb::Evaluate(options) => evaluate::run(&options),
+        Verb::Add(options) => library::add::run(&options),
+        Verb::Learn(options) => library::learn::run(&options),
+        Verb::People(options) => library::people::run(&options),
+        Verb::Who(options) => library::who::run(&options),
+        Verb::Name(options) => library::say::name(&options),
+        Verb::Not(options) => library::say::not(&options),
+        Verb::Same(options) => library::say::pair(&options, Kind::Same),
+        Verb::Different(options) => library::say::pair(&options, Kind::Different),
+        Verb::Ignore(options) => library::say::ignore(&options),
+        Verb::Log(options) => library::log::log(&options),
+        Verb::Undo(options) => library::log::undo(&options),
+        Verb::Redo(options) => library::log::redo(&options),
+        Verb::Ask(options) => library::ask::run(&options),
+        Verb::Watch(options) => library::watch::run(&options),
+        Verb::Forget(options) => library::forget::run(&options),
+        Verb::Export(options) => library::export::run(&options),
+        Verb::Import(options) => library::import::run(&options),
+        Verb::Check(options) => library::check::run(&options),
     };
     match result {
         Ok(Outcome::Done) => ExitCode::SUCCESS,

@@ -131,7 +131,7 @@ fn a_fit_writes_a_header_and_complete_draws() {
     let lines = place.lines("draws.ndjson");
     assert_eq!(keys(&lines[0]), ["contexts", "dimension", "kith", "model", "n_faces", "names"]);
     assert_eq!(lines[0]["names"], serde_json::json!(["Ann", "Ben"]));
-    assert_eq!(keys(&lines[0]["model"]), ["context", "face", "frame", "identity", "name"]);
+    assert_eq!(keys(&lines[0]["model"]), ["context", "evidence", "face", "frame", "identity", "name"]);
     assert_eq!(lines.len(), 1 + 12);
     for draw in &lines[1..] {
         let wanted = [

@@ -38,17 +38,27 @@ impl Default for ModelSettings {
     }
 }
 
+/// Reads the tree of keys of a MODEL.toml; whether they are known is not asked yet.
+pub fn read_tree(path: &Path) -> Result<Value, ModelFileError> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| ModelFileError::new(path, format!("cannot be read: {error}")))?;
+    let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
+        let line = error.span().map(|span| text[..span.start].matches('\n').count() + 1);
+        let place = line.map_or(String::new(), |line| format!("line {line}: "));
+        ModelFileError::new(path, format!("{place}{}", error.message().replace('\n', "; ")))
+    })?;
+    Ok(serde_json::to_value(table).expect("a table of TOML is a tree of JSON"))
+}
+
 impl ModelSettings {
+    /// The defaults with the paper's face model, which a handful of faces is enough to learn.
+    pub fn isotropic() -> Self {
+        Self { kind: Kind::Isotropic, ..Self::default() }
+    }
+
     /// Reads a MODEL.toml.
     pub fn read(path: &Path) -> Result<Self, ModelFileError> {
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| ModelFileError::new(path, format!("cannot be read: {error}")))?;
-        let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
-            let line = error.span().map(|span| text[..span.start].matches('\n').count() + 1);
-            let place = line.map_or(String::new(), |line| format!("line {line}: "));
-            ModelFileError::new(path, format!("{place}{}", error.message().replace('\n', "; ")))
-        })?;
-        let tree = serde_json::to_value(table).expect("a table of TOML is a tree of JSON");
+        let tree = read_tree(path)?;
         Self::from_tree(&tree).map_err(|message| ModelFileError::new(path, message))
     }
 
@@ -72,6 +82,11 @@ impl ModelSettings {
         }
         if let Some(table) = keys.take("name") {
             settings.read_name(Keys::of(table, "name.")?)?;
+        }
+        if let Some(table) = keys.take("evidence") {
+            let mut evidence = Keys::of(table, "evidence.")?;
+            evidence.number("error_rate", &mut settings.model.evidence_error_rate)?;
+            evidence.finish()?;
         }
         keys.finish()?;
         Ok(settings)
@@ -313,6 +328,7 @@ pub fn to_tree(model: &Model) -> Value {
             "local_concentration": local,
         },
         "frame": {"repeat": model.repeat},
+        "evidence": {"error_rate": model.evidence_error_rate},
         "face": face,
         "name": {
             "concentration": strength(name.concentration),
@@ -362,6 +378,8 @@ mod tests {
         mean_length = 5
         alphabet_size = 26
         update = "paper"
+        [evidence]
+        error_rate = 0.02
     "#;
 
     #[test]

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::data::{Dataset, Embeddings};
-use crate::ids::FrameId;
+use crate::data::{Dataset, Embeddings, Statement};
+use crate::ids::{FaceId, FrameId, LabelId};
 use crate::model::{
     ContextMode, ContextModel, ErrorRate, FaceModel, FaceUpdate, Full, FullPrior, Isotropic,
     LocalConcentration, Model, NameBase, Strength,
@@ -47,6 +47,12 @@ pub fn all() -> Vec<Case> {
         let mut model = base.clone();
         change(&mut model);
         Case { name, model, layout: layout(contexts, names) }
+    };
+    let said = |name, contexts, names, change: &dyn Fn(&mut Model)| {
+        let mut case: Case = with(name, contexts, names, change);
+        case.model.evidence_error_rate = 0.3;
+        say(&mut case.layout);
+        case
     };
     let latent = |count, concentration| ContextModel { mode: ContextMode::Latent { count }, concentration };
     let unbounded = |concentration| ContextModel { mode: ContextMode::Unbounded, concentration };
@@ -98,5 +104,34 @@ pub fn all() -> Vec<Case> {
             m.name.concentration = learnt(3.0, 1.0);
             m.name.error_rate = ErrorRate::Learnt { alpha: 2.0, beta: 3.0 };
         }),
+        said("evidence, names", GIVEN, NAMED, &|_| ()),
+        said("evidence, latent, explicit, repeat", GIVEN, UNNAMED, &|m| {
+            m.context = latent(2, Strength::Fixed(1.5));
+            m.face.update = FaceUpdate::Explicit;
+            m.repeat = 0.4;
+        }),
+        said("evidence, full, unbounded, all learnt", GIVEN, NAMED, &|m| {
+            m.face = FaceModel::full(full(0.4));
+            m.context = unbounded(learnt(2.0, 1.0));
+            m.identity.global_concentration = learnt(2.0, 1.5);
+            m.name.concentration = learnt(3.0, 1.0);
+            m.name.error_rate = ErrorRate::Learnt { alpha: 2.0, beta: 3.0 };
+        }),
     ]
+}
+
+/// People contradict each other and themselves; face 3 was given a name and denied it.
+fn say(layout: &mut Dataset) {
+    let [ab, never] = ["ab", "bb"].map(|name| layout.know_name(name));
+    let statements = [
+        Statement::Same(FaceId(0), FaceId(2)),
+        Statement::Same(FaceId(2), FaceId(5)),
+        Statement::Different(FaceId(0), FaceId(5)),
+        Statement::Different(FaceId(5), FaceId(0)),
+        Statement::Different(FaceId(3), FaceId(6)),
+        Statement::Not(FaceId(3), ab),
+        Statement::Not(FaceId(4), LabelId(0)),
+        Statement::Not(FaceId(6), never),
+    ];
+    statements.into_iter().for_each(|statement| layout.say(statement).unwrap());
 }

@@ -120,6 +120,11 @@ fn with_repeats_rare_the_posterior_is_the_exact_one() {
 }
 
 #[test]
+fn with_statements_in_conflict_the_posterior_is_the_exact_one() {
+    compare(&["given, evidence", "latent 2, evidence, repeat"], 600);
+}
+
+#[test]
 fn with_everything_learnt_the_posterior_is_the_exact_one() {
     compare(&["latent 2, names, all learnt"], 500);
 }

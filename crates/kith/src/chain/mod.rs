@@ -5,7 +5,9 @@ pub mod diagnostics;
 mod draw;
 mod ensemble;
 mod learner;
+mod local;
 mod prior;
+mod resume;
 mod single;
 mod start;
 
@@ -13,6 +15,8 @@ pub use agreement::{AGREED, Agreement};
 pub use draw::Draw;
 pub use ensemble::{Ensemble, Run, Watch};
 pub use learner::{LearnError, Learner, Schedule};
+pub use local::Seat;
 pub use prior::learn_full_prior;
+pub use resume::Memory;
 pub use single::Chain;
 pub use start::Start;

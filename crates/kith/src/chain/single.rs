@@ -13,10 +13,10 @@ use crate::state::State;
 /// A running chain. Serialised and read back it goes on bit for bit as if it had not been interrupted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Chain {
-    state: State,
-    rng: Rng,
-    number: u32,
-    n_sweeps: u64,
+    pub(super) state: State,
+    pub(super) rng: Rng,
+    pub(super) number: u32,
+    pub(super) n_sweeps: u64,
 }
 
 impl Chain {
@@ -25,6 +25,18 @@ impl Chain {
         let mut rng = random::stream(seed, u64::from(number));
         let state = start.state(model, data, &mut rng);
         Self { state, rng, number, n_sweeps: 0 }
+    }
+
+    /// A chain that is at a state, for tests.
+    #[cfg(test)]
+    pub(crate) fn of_state(state: State, rng: Rng) -> Self {
+        Self { state, rng, number: 0, n_sweeps: 0 }
+    }
+
+    /// Its state and generator, for tests.
+    #[cfg(test)]
+    pub(crate) fn into_parts(self) -> (State, Rng) {
+        (self.state, self.rng)
     }
 
     /// What the chain believes now.

@@ -1,7 +1,7 @@
 //! Faces in frames: who is on which photo, in which context, under which given name.
 
 use super::neighbours::Neighbours;
-use super::{DataError, Embeddings};
+use super::{DataError, Embeddings, Evidence, Statement};
 use crate::ids::{ContextId, FaceId, FrameId, LabelId};
 
 /// Everything that was observed: embeddings `x_n`, frames `f_n`, given contexts and given names `y_n`.
@@ -14,6 +14,7 @@ pub struct Dataset {
     contexts: Vec<String>,
     given_name: Vec<Option<LabelId>>,
     names: Vec<String>,
+    evidence: Evidence,
     neighbours: Neighbours,
 }
 
@@ -37,6 +38,7 @@ impl Dataset {
             contexts: Vec::new(),
             given_name: Vec::new(),
             names: Vec::new(),
+            evidence: Evidence::default(),
             neighbours: Neighbours::default(),
         })
     }
@@ -82,6 +84,7 @@ impl Dataset {
             contexts,
             given_name,
             names,
+            evidence: Evidence::default(),
             neighbours,
         })
     }
@@ -113,6 +116,38 @@ impl Dataset {
         let label = name.map(|name| LabelId(intern(&mut self.names, name)));
         self.given_name[face.index()] = label;
         label
+    }
+
+    /// The id of a name, which counts as known from now on, whether or not a face was given it.
+    pub fn know_name(&mut self, name: &str) -> LabelId {
+        LabelId(intern(&mut self.names, name))
+    }
+
+    /// The id of a context, which counts as named from now on, whether or not a frame was taken there.
+    pub fn know_context(&mut self, context: &str) -> ContextId {
+        ContextId(intern(&mut self.contexts, context))
+    }
+
+    /// Somebody said something about faces.
+    pub fn say(&mut self, statement: Statement) -> Result<(), DataError> {
+        let faces = match statement {
+            Statement::Same(a, b) | Statement::Different(a, b) if a == b => {
+                return Err(DataError::OneFace { face: a.index() });
+            }
+            Statement::Same(a, b) | Statement::Different(a, b) => [a, b],
+            Statement::Not(face, _) => [face, face],
+        };
+        let n_faces = self.n_faces();
+        if let Some(face) = faces.iter().map(|face| face.index()).find(|&face| face >= n_faces) {
+            return Err(DataError::NoFace { face, n_faces });
+        }
+        self.evidence.push(statement);
+        Ok(())
+    }
+
+    /// Drops all statements, for simulations.
+    pub(crate) fn unsay_all(&mut self) {
+        self.evidence = Evidence::default();
     }
 
     /// Replaces the embedding of a face, for simulations.
@@ -189,6 +224,11 @@ impl Dataset {
     /// `y_n`, if the face was named.
     pub fn given_name(&self, face: FaceId) -> Option<LabelId> {
         self.given_name[face.index()]
+    }
+
+    /// What was said of faces beyond their names.
+    pub fn evidence(&self) -> &Evidence {
+        &self.evidence
     }
 
     /// The known names (the paper's set Y), by first appearance.

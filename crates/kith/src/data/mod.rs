@@ -2,10 +2,12 @@
 
 mod dataset;
 mod embeddings;
+mod evidence;
 mod neighbours;
 
 pub use dataset::{Dataset, NewFace};
 pub use embeddings::Embeddings;
+pub use evidence::{Evidence, Statement};
 
 /// What is wrong with data that were offered.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -47,6 +49,20 @@ pub enum DataError {
     EmptyFrame {
         /// The frame without faces.
         frame: usize,
+    },
+    /// A statement about two faces names one twice.
+    #[error("found face {face} compared with itself, wanted two faces")]
+    OneFace {
+        /// The face.
+        face: usize,
+    },
+    /// A statement about a face that is not there.
+    #[error("found a statement about face {face}, wanted a number below {n_faces}")]
+    NoFace {
+        /// The face.
+        face: usize,
+        /// How many there are.
+        n_faces: usize,
     },
     /// An embedding of another dimension.
     #[error("found an embedding of dimension {found}, wanted {wanted}")]

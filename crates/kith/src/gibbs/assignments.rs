@@ -103,8 +103,8 @@ impl Scan {
 
 /// ln weights of the seats of a face that is not seated: one per identity, in the order of
 /// [`crate::state::Seating::identities`], then a new one. (C.3) and (C.4) without its guard (D1); for a named
-/// face also (C.5), a new identity's name integrated out (D6); and the frame's `repeat` factor. The face's scale is
-/// summed over.
+/// face also (C.5), a new identity's name integrated out (D6); what was said of the face (MODEL.md §7); and the frame's
+/// `repeat` factor. The face's scale is summed over.
 #[allow(clippy::too_many_arguments)]
 pub fn ln_weights(
     face: FaceId,
@@ -124,12 +124,7 @@ pub fn ln_weights(
     }
     out.push(state.ln_new_seat(context) + model.face.ln_predictive(nobody, x));
 
-    if let Some(given) = data.given_name(face) {
-        for (weight, &identity) in out.iter_mut().zip(state.seating.identities()) {
-            *weight += state.names.ln_evidence(given, state.names.of(identity));
-        }
-        *out.last_mut().expect("a new identity is always possible") += state.names.ln_evidence_of_new(given);
-    }
+    state.weigh_statements(face, model, data, out);
     if model.repeat < 1.0 {
         let ln_repeat = model.repeat.ln();
         for other in data.faces_in(frame).iter().filter(|&&other| other != face) {

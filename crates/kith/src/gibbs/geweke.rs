@@ -3,6 +3,7 @@
 use super::{Step, Sweep};
 use crate::cases::{self, Case};
 use crate::chain::diagnostics::standard_error;
+use crate::chain::{Chain, Memory};
 use crate::data::Dataset;
 use crate::ids::{FaceId, FrameId};
 use crate::model::ContextMode;
@@ -10,7 +11,7 @@ use crate::random::{Rng, driver};
 use crate::simulate::prior;
 use crate::state::{Name, State};
 
-const STATISTICS: [&str; 21] = [
+const STATISTICS: [&str; 22] = [
     "n_identities",
     "faces 0 and 1 are one",
     "faces 0 and 2 are one",
@@ -32,6 +33,7 @@ const STATISTICS: [&str; 21] = [
     "ln s2 of face 0",
     "scale of face 0",
     "scales of faces 0 and 1",
+    "statements that agree",
 ];
 
 fn statistics(state: &State, case: &Case, data: &Dataset) -> [f64; STATISTICS.len()] {
@@ -63,17 +65,32 @@ fn statistics(state: &State, case: &Case, data: &Dataset) -> [f64; STATISTICS.le
         state.faces.theta(identity(0)).map_or(0.0, |theta| theta.variance.ln()),
         f64::from(state.faces.scale(FaceId(0))),
         f64::from(state.faces.scale(FaceId(0))) * f64::from(state.faces.scale(FaceId(1))),
+        data.evidence().statements().iter().filter(|&&statement| state.agrees(statement)).count() as f64,
     ]
 }
 
 /// Draws from the joint, moves each once by `sweep`, and compares every statistic before and after.
 fn assert_invariant(case: &Case, sweep: &Sweep, n: usize, seed: u64) {
+    let what = format!("{:?}", sweep.0);
+    assert_moves_invariant(case, &what, n, seed, |state, data, rng| {
+        sweep.run(state, &case.model, data, rng);
+    });
+}
+
+/// The same for any moves.
+fn assert_moves_invariant(
+    case: &Case,
+    what: &str,
+    n: usize,
+    seed: u64,
+    moves: impl Fn(&mut State, &Dataset, &mut Rng),
+) {
     let mut rng = driver(seed);
     let mut sums = [(0.0, 0.0); STATISTICS.len()];
     for _ in 0..n {
         let (mut state, data) = prior::draw(&case.model, &case.layout, &mut rng);
         let before = statistics(&state, case, &data);
-        sweep.run(&mut state, &case.model, &data, &mut rng);
+        moves(&mut state, &data, &mut rng);
         let after = statistics(&state, case, &data);
         for (sum, (after, before)) in sums.iter_mut().zip(after.iter().zip(before)) {
             sum.0 += after - before;
@@ -84,7 +101,7 @@ fn assert_invariant(case: &Case, sweep: &Sweep, n: usize, seed: u64) {
         let (mean, square) = (sum / n as f64, squares / n as f64);
         let error = ((square - mean * mean) / n as f64).sqrt();
         let z = if error > 0.0 { mean / error } else { 0.0 };
-        assert!(z.abs() < 4.0, "{}: {:?}: {name}: z = {z}, shift {mean}", case.name, sweep.0);
+        assert!(z.abs() < 4.0, "{}: {what}: {name}: z = {z}, shift {mean}", case.name);
     }
 }
 
@@ -133,11 +150,31 @@ fn whole_sweeps_leave_the_joint_as_it_is() {
     }
 }
 
+/// What a library does between learnings: a few faces are looked at again, and a chain goes on from a draw.
+#[test]
+fn local_moves_leave_the_joint_as_it_is() {
+    let faces = [0, 3, 5].map(FaceId);
+    for (number, case) in cases::all().iter().enumerate() {
+        let seed = 4000 + number as u64;
+        assert_moves_invariant(case, "settle", 5_000, seed, |state, data, rng| {
+            let mut chain = Chain::of_state(state.clone(), rng.clone());
+            chain.settle(&faces, &case.model, data);
+            (*state, *rng) = chain.into_parts();
+        });
+        assert_moves_invariant(case, "resume", 5_000, seed, |state, data, rng| {
+            let chain = Chain::of_state(state.clone(), rng.clone());
+            let memory = Memory::of(&chain.draw(&case.model, data));
+            let seed = (rng.uniform() * 1e15) as u64;
+            *state = Chain::resume(&memory, seed, &case.model, data).into_parts().0;
+        });
+    }
+}
+
 /// Geweke (2004): alternate sweeps and fresh data; the states visited are draws of the prior.
 #[test]
 fn successive_conditionals_visit_the_prior() {
     for (number, case) in
-        cases::all().iter().enumerate().filter(|(number, _)| [1, 6, 8, 10, 12].contains(number))
+        cases::all().iter().enumerate().filter(|(number, _)| [1, 6, 8, 10, 12, 13, 15].contains(number))
     {
         let mut rng: Rng = driver(3000 + number as u64);
         let n = 15_000;

@@ -4,7 +4,7 @@ use crate::ids::{IdentityId, LabelId};
 use crate::math::{ln_1m_exp, ln_gamma, ln_gamma_density, ln_rising, ln_sum_exp};
 use crate::model::{ErrorRate, Model, NameUpdate, Strength};
 use crate::random::Rng;
-use crate::state::{self, Name, Names, State};
+use crate::state::{self, Name, Names, State, Votes};
 
 /// Redraws the names of all identities, then epsilon, H (with the rejected draws, D5) and lambda.
 pub fn step(state: &mut State, model: &Model, rng: &mut Rng) {
@@ -19,16 +19,21 @@ pub fn step(state: &mut State, model: &Model, rng: &mut Rng) {
         // A rate of exactly 0 or 1 would make what has been observed impossible.
         state.names.error_rate = rng.beta(alpha + wrong, beta + right).clamp(1e-300, 1.0 - f64::EPSILON);
     }
-    if model.name.update == NameUpdate::Exact {
-        redraw_prior(state, rng);
-    }
+    redraw_weights(state, model, rng);
     if let Strength::Learnt { shape, rate } = model.name.concentration {
         redraw_concentration(shape, rate, state, model, rng);
     }
 }
 
+/// Redraws H, where it is kept.
+pub(crate) fn redraw_weights(state: &mut State, model: &Model, rng: &mut Rng) {
+    if model.name.update == NameUpdate::Exact {
+        redraw_prior(state, rng);
+    }
+}
+
 /// Redraws the name of one identity.
-pub(super) fn redraw(identity: IdentityId, state: &mut State, model: &Model, rng: &mut Rng) {
+pub(crate) fn redraw(identity: IdentityId, state: &mut State, model: &Model, rng: &mut Rng) {
     let drawn = rng.categorical_ln(&mut ln_weights(identity, state, model));
     let name = state.names.all().nth(drawn).expect("a name was drawn among all");
     state.names.set(identity, name);
@@ -36,18 +41,31 @@ pub(super) fn redraw(identity: IdentityId, state: &mut State, model: &Model, rng
 
 /// ln of the probability of all names that one identity's faces were given, its own name integrated out:
 /// sum_k H(k) prod likelihood(vote | k). In the paper's form, H is its mean given y* (14).
-pub(super) fn ln_evidence(votes: &[(LabelId, u32)], names: &Names) -> f64 {
+pub(super) fn ln_evidence(votes: &Votes, names: &Names, model: &Model) -> f64 {
     // Without votes it is the sum of H, which is one.
-    if votes.is_empty() { 0.0 } else { ln_sum_exp(&exact_ln_weights(votes, names)) }
+    if votes.is_empty() {
+        0.0
+    } else {
+        ln_sum_exp(&with_denials(exact_ln_weights(votes.given(), names), votes, model))
+    }
 }
 
 /// ln weights of an identity's name over Y, then unknown: given H the exact conditional, or in the paper's
 /// marginal form (C.14), with J_unknown restored (D4) and the J_l inside its bracket without identity i (D9).
 pub fn ln_weights(identity: IdentityId, state: &State, model: &Model) -> Vec<f64> {
-    match model.name.update {
+    let ln_weights = match model.name.update {
         NameUpdate::Exact => exact_ln_weights(state.names.votes(identity), &state.names),
         NameUpdate::Paper => paper_ln_weights(identity, state),
+    };
+    with_denials(ln_weights, state.names.heard(identity), model)
+}
+
+/// Every time a name was denied it weighs e / (1 - e) less (MODEL.md §7).
+fn with_denials(mut ln_weights: Vec<f64>, votes: &Votes, model: &Model) -> Vec<f64> {
+    for &(label, times) in votes.denied() {
+        ln_weights[label.index()] -= f64::from(times) * model.ln_evidence_odds();
     }
+    ln_weights
 }
 
 /// ln H(k) prod likelihood(vote | k) for every k in Y, then unknown.

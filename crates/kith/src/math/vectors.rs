@@ -10,7 +10,26 @@ pub fn dot(a: &[f64], b: &[f64]) -> f64 {
 /// One `dot` per row of a matrix with rows as long as `x`: `out[r] = matrix[r] . x`.
 pub fn product(matrix: &[f64], x: &[f64], out: &mut Vec<f64>) {
     out.clear();
-    Arch::new().dispatch(|| out.extend(matrix.chunks_exact(x.len()).map(|row| dot_in_lanes(row, x))));
+    out.resize(matrix.len() / x.len(), 0.0);
+    Arch::new().dispatch(Product { matrix, x, out });
+}
+
+/// The loop of [`product`], which must be inlined where the processor's vector instructions are known.
+struct Product<'a> {
+    matrix: &'a [f64],
+    x: &'a [f64],
+    out: &'a mut [f64],
+}
+
+impl pulp::NullaryFnOnce for Product<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        for (out, row) in self.out.iter_mut().zip(self.matrix.chunks_exact(self.x.len())) {
+            *out = dot_in_lanes(row, self.x);
+        }
+    }
 }
 
 /// matrix += scale x x^T, for a square matrix.

@@ -32,7 +32,12 @@ pub struct Model {
     pub face: FaceModel,
     /// §3.
     pub name: NameModel,
+    /// e of MODEL.md §7: how often "same", "different" and "not this name" are wrong.
+    pub evidence_error_rate: f64,
 }
+
+/// e, unless it is set: people who compare two faces rarely err, and a slip of the hand must not be believed for ever.
+const EVIDENCE_ERROR_RATE: f64 = 0.01;
 
 impl Model {
     /// The defaults for everything but the face model, which depends on the embeddings.
@@ -43,7 +48,13 @@ impl Model {
             repeat: REPEAT,
             face,
             name: NameModel::default(),
+            evidence_error_rate: EVIDENCE_ERROR_RATE,
         }
+    }
+
+    /// ln ((1 - e) / e): what one statement weighs.
+    pub fn ln_evidence_odds(&self) -> f64 {
+        (-self.evidence_error_rate).ln_1p() - self.evidence_error_rate.ln()
     }
 
     /// Refuses values outside their ranges, and a model that does not fit the data.
@@ -52,6 +63,10 @@ impl Model {
         self.identity.check(&self.context, data)?;
         if !(self.repeat > 0.0 && self.repeat <= 1.0) {
             return Err(ModelError::value("frame.repeat", self.repeat, "a number above 0, at most 1"));
+        }
+        let e = self.evidence_error_rate;
+        if !(1e-300..0.5).contains(&e) {
+            return Err(ModelError::value("evidence.error_rate", e, "a number above 0 and below 0.5"));
         }
         self.face.check(data.dimension())?;
         self.name.check(data.names())

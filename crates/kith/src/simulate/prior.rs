@@ -11,18 +11,27 @@ use crate::state::{Name, State};
 /// known names, and which faces are named; its embeddings and who has which name are drawn anew.
 ///
 /// Draws with a name outside the known ones are rejected, and draws with repeats in a frame accepted with
-/// probability `repeat^pairs`, so that they follow exactly the joint that the kernels leave invariant.
+/// probability `repeat^pairs`, and all in proportion to the probability of the layout's statements, so that they follow exactly the joint that the kernels leave invariant.
 pub fn draw(model: &Model, layout: &Dataset, rng: &mut Rng) -> (State, Dataset) {
     loop {
         let mut data = layout.clone();
         let mut state = draw_latent(model, &data, rng);
-        let is_accepted = rng.uniform().ln() < state.n_repeats(&data) as f64 * model.repeat.ln();
+        let ln_accepted =
+            state.n_repeats(&data) as f64 * model.repeat.ln() + ln_statements(&state, model, &data);
+        let is_accepted = rng.uniform().ln() < ln_accepted;
         if is_accepted && draw_names(&state, &mut data, rng) {
             draw_embeddings(&state, model, &mut data, rng);
             state.refresh(model, &data);
             return (state, data);
         }
     }
+}
+
+/// ln of the probability of what was said, over what it is where all of it is true.
+fn ln_statements(state: &State, model: &Model, data: &Dataset) -> f64 {
+    let statements = data.evidence().statements().iter();
+    let n_wrong = statements.filter(|&&statement| !state.agrees(statement)).count();
+    -(n_wrong as f64) * model.ln_evidence_odds()
 }
 
 /// Draws the data anew given the latent variables; the state's statistics follow.
@@ -92,9 +101,10 @@ fn draw_strength(strength: Strength, rng: &mut Rng) -> f64 {
     }
 }
 
-/// The same faces, as if nobody had been named; the known names stay known.
+/// The same faces, as if nobody had said anything; the known names stay known.
 fn without_names(data: &Dataset) -> Dataset {
     let mut unnamed = data.clone();
+    unnamed.unsay_all();
     for face in data.faces() {
         unnamed.set_name(face, None);
     }

@@ -111,6 +111,11 @@ impl State {
                 let votes = self.names.votes(identity).iter().find(|vote| vote.0 == label);
                 let counted = votes.map_or(0, |vote| vote.1 as usize);
                 agree(&format!("votes of {identity:?} for {label:?}"), counted, given.count())?;
+                let faces = data.faces().filter(|&f| self.seating.identity_of(f) == Some(identity));
+                let denied = faces.flat_map(|f| data.evidence().denials(f)).filter(|&&l| l == label).count();
+                let denials = self.names.heard(identity).denied().iter().find(|vote| vote.0 == label);
+                let counted = denials.map_or(0, |vote| vote.1 as usize);
+                agree(&format!("denials of {identity:?} of {label:?}"), counted, denied)?;
             }
         }
         Ok(())

@@ -3,7 +3,7 @@
 use std::f64::consts::PI;
 
 use super::{Name, State};
-use crate::data::Dataset;
+use crate::data::{Dataset, Statement};
 use crate::ids::{FaceId, IdentityId};
 use crate::math::{ln_beta_density, ln_gamma};
 use crate::model::face::FaceKind;
@@ -18,6 +18,7 @@ impl State {
             + self.ln_repeats(model, data)
             + self.ln_faces(model, data)
             + self.ln_names(model, data)
+            + self.ln_statements(model, data)
     }
 
     /// p(c*), omega integrated out (§2.1), and gamma_0's prior.
@@ -80,6 +81,22 @@ impl State {
             }
         }
         if pairs == 0 { 0.0 } else { pairs as f64 * model.repeat.ln() }
+    }
+
+    /// p(what was said | z, y*), MODEL.md §7: 1 - e where it is true, e where it is not.
+    fn ln_statements(&self, model: &Model, data: &Dataset) -> f64 {
+        let e = model.evidence_error_rate;
+        let mut ln_p = 0.0;
+        for &statement in data.evidence().statements() {
+            let person = |face: FaceId| self.seating.identity_of(face).expect("every face is seated");
+            let is_true = match statement {
+                Statement::Same(a, b) => person(a) == person(b),
+                Statement::Different(a, b) => person(a) != person(b),
+                Statement::Not(face, label) => self.names.of(person(face)) != Name::Known(label),
+            };
+            ln_p += if is_true { (1.0 - e).ln() } else { e.ln() };
+        }
+        ln_p
     }
 
     /// p(X | z), theta* integrated out, or p(X, theta* | z).

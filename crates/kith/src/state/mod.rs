@@ -1,12 +1,14 @@
 //! WHAT IS BELIEVED: one sample of every latent variable, with the statistics that follow from it.
 
 mod check;
+mod evidence;
 mod faces;
 mod joint;
 mod names;
 mod reshape;
 mod score;
 mod seating;
+mod votes;
 mod weights;
 
 pub use faces::Faces;
@@ -15,6 +17,7 @@ pub(crate) use faces::NEGLIGIBLE;
 pub(crate) use names::shape;
 pub use names::{Name, Names};
 pub use seating::Seating;
+pub use votes::Votes;
 pub use weights::Weights;
 
 use serde::{Deserialize, Serialize};
@@ -133,6 +136,13 @@ impl State {
         }
     }
 
+    /// At least so many contexts, for frames to be put back.
+    pub(crate) fn lay_out_contexts(&mut self, count: usize, data: &Dataset, model: &Model) {
+        while self.seating.n_contexts() < count {
+            self.add_context(data, model);
+        }
+    }
+
     fn add_context(&mut self, data: &Dataset, model: &Model) -> ContextId {
         let context = self.seating.add_context();
         let local = &model.identity.local_concentration;
@@ -146,11 +156,10 @@ impl State {
 
     /// Counts all votes anew, because names may have been given to faces seen long ago.
     fn count_votes(&mut self, data: &Dataset) {
-        self.names.votes.iter_mut().for_each(Vec::clear);
+        self.names.heard.iter_mut().for_each(Votes::clear);
         for face in data.faces() {
-            let seat = self.seating.identity_of(face);
-            if let (Some(identity), Some(given)) = (seat, data.given_name(face)) {
-                self.names.vote(identity, given);
+            if let Some(identity) = self.seating.identity_of(face) {
+                self.names.hear(identity, face, data);
             }
         }
     }
@@ -178,9 +187,7 @@ impl State {
     pub fn remove(&mut self, face: FaceId, x: &Centred, model: &Model, data: &Dataset) -> IdentityId {
         let identity = self.seating.unseat(face, data);
         self.faces.forget(identity, x, &model.face);
-        if let Some(given) = data.given_name(face) {
-            self.names.unvote(identity, given);
-        }
+        self.names.unhear(identity, face, data);
         if self.seating.n_of(identity) == 0 {
             self.weights.give_back(identity);
             self.names.close(identity);
@@ -194,9 +201,7 @@ impl State {
         self.seating.seat(face, identity, data);
         self.faces.set_scale(face, x.scale());
         self.faces.observe(identity, x, &model.face);
-        if let Some(given) = data.given_name(face) {
-            self.names.vote(identity, given);
-        }
+        self.names.hear(identity, face, data);
     }
 
     /// Opens an identity for a face: it takes a share b ~ Beta(1, alpha_0) of pi_0', a name drawn given the
@@ -209,8 +214,7 @@ impl State {
         data: &Dataset,
         rng: &mut Rng,
     ) -> IdentityId {
-        let given = data.given_name(face);
-        let drawn = rng.categorical_ln(&mut self.names.ln_weights_of_new(given));
+        let drawn = rng.categorical_ln(&mut self.ln_names_of_new(face, model, data));
         let name = self.names.all().nth(drawn).expect("a name was drawn among all");
         let identity = self.seating.open();
         self.weights.split(identity, rng.ln_beta(1.0, self.weights.global_concentration));

@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Votes;
 use crate::data::Dataset;
-use crate::ids::{IdentityId, LabelId};
+use crate::ids::{FaceId, IdentityId, LabelId};
 use crate::math::{ln_1m_exp, ln_add_exp, ln_sum_exp};
 use crate::model::{NameModel, NameUpdate};
 
@@ -20,8 +21,8 @@ pub enum Name {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Names {
     pub(super) of: Vec<Name>,
-    /// L^(i)_l: which names the faces of each slot were given, and how often; sorted by label.
-    pub(super) votes: Vec<Vec<(LabelId, u32)>>,
+    /// What was said about the names of each slot's faces.
+    pub(super) heard: Vec<Votes>,
     /// J_l, and at the end J_unknown.
     pub(super) n_named: Vec<u32>,
     /// ln L(l), and at the end ln (1 - L(Y)).
@@ -51,7 +52,7 @@ impl Names {
         };
         Self {
             of: Vec::new(),
-            votes: Vec::new(),
+            heard: Vec::new(),
             n_named: vec![0],
             ln_base: vec![0.0],
             ln_prior: vec![0.0],
@@ -73,7 +74,12 @@ impl Names {
 
     /// The names that an identity's faces were given, with how often.
     pub fn votes(&self, identity: IdentityId) -> &[(LabelId, u32)] {
-        &self.votes[identity.index()]
+        self.heard[identity.index()].given()
+    }
+
+    /// All that was said about the names of an identity's faces.
+    pub fn heard(&self, identity: IdentityId) -> &Votes {
+        &self.heard[identity.index()]
     }
 
     /// |Y|.
@@ -174,15 +180,10 @@ impl Names {
         self.all().map(weight).collect()
     }
 
-    /// ln of the likelihood of a given name under a new identity, its name integrated out (D6), over H(given).
-    pub fn ln_evidence_of_new(&self, given: LabelId) -> f64 {
-        ln_sum_exp(&self.ln_weights_of_new(Some(given)))
-    }
-
     pub(super) fn open(&mut self, identity: IdentityId, name: Name) {
         if self.of.len() <= identity.index() {
             self.of.resize(identity.index() + 1, Name::Unknown);
-            self.votes.resize(identity.index() + 1, Vec::new());
+            self.heard.resize(identity.index() + 1, Votes::default());
         }
         self.of[identity.index()] = name;
         let slot = self.slot(name);
@@ -190,7 +191,7 @@ impl Names {
     }
 
     pub(super) fn close(&mut self, identity: IdentityId) {
-        debug_assert!(self.votes(identity).is_empty());
+        debug_assert!(self.heard(identity).is_empty());
         let slot = self.slot(self.of(identity));
         self.n_named[slot] -= 1;
     }
@@ -204,21 +205,14 @@ impl Names {
         self.n_named[slot] += 1;
     }
 
-    pub(super) fn vote(&mut self, identity: IdentityId, given: LabelId) {
-        let votes = &mut self.votes[identity.index()];
-        match votes.binary_search_by_key(&given, |vote| vote.0) {
-            Ok(at) => votes[at].1 += 1,
-            Err(at) => votes.insert(at, (given, 1)),
-        }
+    /// A face with all that was said of it joins an identity.
+    pub(super) fn hear(&mut self, identity: IdentityId, face: FaceId, data: &Dataset) {
+        self.heard[identity.index()].add_face(face, data);
     }
 
-    pub(super) fn unvote(&mut self, identity: IdentityId, given: LabelId) {
-        let votes = &mut self.votes[identity.index()];
-        let at = votes.binary_search_by_key(&given, |vote| vote.0).expect("the vote was counted");
-        votes[at].1 -= 1;
-        if votes[at].1 == 0 {
-            votes.remove(at);
-        }
+    /// A face leaves an identity.
+    pub(super) fn unhear(&mut self, identity: IdentityId, face: FaceId, data: &Dataset) {
+        self.heard[identity.index()].take_face(face, data);
     }
 
     /// Learns of names given since: each takes its prior share of *unknown*'s weight.

@@ -52,10 +52,8 @@ impl State {
         for &face in moving {
             let from = self.seating.unseat(face, data);
             self.seating.seat(face, to, data);
-            if let Some(given) = data.given_name(face) {
-                self.names.unvote(from, given);
-                self.names.vote(to, given);
-            }
+            self.names.unhear(from, face, data);
+            self.names.hear(to, face, data);
         }
     }
 }

@@ -13,6 +13,7 @@ impl State {
             + self.n_repeats(data) as f64 * model.repeat.ln()
             + self.ln_p_faces(model, data)
             + self.ln_p_names(model)
+            + self.ln_p_statements(model, data)
     }
 
     fn ln_p_contexts(&self, model: &Model, data: &Dataset) -> f64 {

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::f64::consts::PI;
 
 use kith::chain::Draw;
-use kith::data::Dataset;
+use kith::data::{Dataset, Statement};
 use kith::math::ln_gamma;
 use kith::model::face::FaceKind;
 use kith::model::{ContextMode, ErrorRate, Isotropic, LocalConcentration, Model, Strength};
@@ -69,7 +69,8 @@ pub fn posterior(model: &Model, data: &Dataset) -> Vec<(World, f64)> {
             };
             for (names, p_names) in &named {
                 let world = World { identities: z.clone(), contexts: contexts.clone(), names: names.clone() };
-                *worlds.entry(world).or_default() += p * p_names;
+                let p_said = p_statements(model, data, &world);
+                *worlds.entry(world).or_default() += p * p_names * p_said;
             }
         }
     }
@@ -280,6 +281,17 @@ fn convolve(a: &[f64], b: &[f64]) -> Vec<f64> {
         }
     }
     out
+}
+
+/// The probability of all statements (MODEL.md §7).
+fn p_statements(model: &Model, data: &Dataset, world: &World) -> f64 {
+    let is_true = |statement: &Statement| match *statement {
+        Statement::Same(a, b) => world.is_same(a.index(), b.index()),
+        Statement::Different(a, b) => !world.is_same(a.index(), b.index()),
+        Statement::Not(face, label) => world.name_of(face.index()) != Some(label.0),
+    };
+    let e = model.evidence_error_rate;
+    data.evidence().statements().iter().map(|s| if is_true(s) { 1.0 - e } else { e }).product()
 }
 
 fn n_repeats(data: &Dataset, z: &[u32]) -> usize {

@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
 use kith::chain::{Draw, Ensemble, Run, Start, Watch};
-use kith::data::{Dataset, Embeddings};
+use kith::data::{Dataset, Embeddings, Statement};
 use kith::gibbs::Sweep;
-use kith::ids::FrameId;
+use kith::ids::{FaceId, FrameId, LabelId};
 use kith::model::{
     ContextMode, ContextModel, ErrorRate, FaceModel, FaceUpdate, Isotropic, LocalConcentration, Model,
     NameBase, Strength,
@@ -112,7 +112,30 @@ pub fn collapsed() -> Vec<Case> {
             m.name.concentration = learnt(3.0, 1.0);
             m.name.error_rate = ErrorRate::Learnt { alpha: 2.0, beta: 3.0 };
         }),
+        said(case("given, evidence", GIVEN, CONFLICTING, |m| m.evidence_error_rate = 0.2)),
+        said(case("latent 2, evidence, repeat", NOWHERE, CONFLICTING, |m| {
+            m.context = latent(2);
+            m.repeat = 0.3;
+            m.evidence_error_rate = 0.1;
+        })),
     ]
+}
+
+/// Faces 0 and 2 look alike and are said to differ, 1 and 3 to be one by two people and two by a third; 4 was called
+/// "a" and is denied that name, 5 is denied the other.
+fn said(mut case: Case) -> Case {
+    for statement in [
+        Statement::Different(FaceId(0), FaceId(2)),
+        Statement::Same(FaceId(1), FaceId(3)),
+        Statement::Same(FaceId(3), FaceId(1)),
+        Statement::Different(FaceId(1), FaceId(3)),
+        Statement::Same(FaceId(4), FaceId(5)),
+        Statement::Not(FaceId(4), LabelId(0)),
+        Statement::Not(FaceId(5), LabelId(1)),
+    ] {
+        case.data.say(statement).unwrap();
+    }
+    case
 }
 
 /// Every mode, theta* kept.

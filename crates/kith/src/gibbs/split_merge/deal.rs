@@ -1,25 +1,26 @@
 //! How the faces of an identity are dealt to two, one after the other, and with what probability.
 //!
 //! A face goes to either side in proportion to (N_ci + alpha_c pi_0i / 2) x predictive x repeat^(faces of its frame
-//! there) x, for a named face, the share of its name among those given there: nearly the conditional of the joint,
+//! there) x what people said of it and the faces there x, for a named face, the share of its name among those given there: nearly the conditional of the joint,
 //! with counts and statistics of the faces dealt so far. Any positive weights would be exact; the nearer they are,
 //! the more moves are accepted.
 
+use super::{bonds, has_bonds};
 use crate::data::Dataset;
-use crate::ids::{FaceId, IdentityId, LabelId};
+use crate::ids::{FaceId, IdentityId};
 use crate::math::ln_add_exp;
 use crate::model::Model;
 use crate::model::face::{Centred, Group};
 use crate::random::Rng;
-use crate::state::{Name, State};
+use crate::state::{Name, State, Votes};
 
 /// One side.
 pub(super) struct Part {
     pub(super) group: Group,
     /// Its faces per context.
     pub(super) n_at: Vec<u32>,
-    /// The names its faces were given, sorted by label.
-    pub(super) votes: Vec<(LabelId, u32)>,
+    /// What was said about the names of its faces.
+    pub(super) votes: Votes,
     n_votes: u32,
 }
 
@@ -30,8 +31,8 @@ pub(super) struct Deal {
     pub(super) sides: Vec<usize>,
     /// ln of its probability.
     pub(super) ln_p: f64,
-    /// How many pairs of faces of one frame were dealt to different sides; not counted where repeats are free.
-    pub(super) n_pairs_between: usize,
+    /// ln of what the faces of the two sides would weigh more together.
+    pub(super) ln_between: f64,
 }
 
 /// Who decides where a face goes.
@@ -50,13 +51,13 @@ pub(super) struct Deals<'a> {
     model: &'a Model,
     data: &'a Dataset,
     x: Centred,
-    /// Where each face of the dataset has been dealt to, where repeats matter.
+    /// Where each face of the dataset has been dealt to, where pairs matter.
     side_of: Vec<Option<usize>>,
 }
 
 impl<'a> Deals<'a> {
     pub(super) fn new(model: &'a Model, data: &'a Dataset) -> Self {
-        let n_faces = if model.repeat < 1.0 { data.n_faces() } else { 0 };
+        let n_faces = if has_bonds(model, data) { data.n_faces() } else { 0 };
         Self { model, data, x: Centred::default(), side_of: vec![None; n_faces] }
     }
 
@@ -103,26 +104,26 @@ impl<'a> Deals<'a> {
         let part = || Part {
             group: self.model.face.group(),
             n_at: vec![0; ln_half.len()],
-            votes: Vec::new(),
+            votes: Votes::default(),
             n_votes: 0,
         };
         let mut deal = Deal {
             parts: [part(), part()],
             sides: Vec::with_capacity(order.len()),
             ln_p: 0.0,
-            n_pairs_between: 0,
+            ln_between: 0.0,
         };
         for (side, face) in pair.into_iter().enumerate() {
             state.look(face, self.model, self.data, &mut self.x);
-            let mates = self.mates(face);
-            self.put(face, side, mates, &mut deal, state);
+            let ln_bonds = self.ln_bonds(face);
+            self.put(face, side, ln_bonds, &mut deal, state);
         }
         let mut is_given_up = false;
         for &face in order {
             state.look(face, self.model, self.data, &mut self.x);
-            let mates = self.mates(face);
+            let ln_bonds = self.ln_bonds(face);
             let [first, second] =
-                [0, 1].map(|side| self.ln_weight(face, &deal.parts[side], mates[side], &ln_half, state));
+                [0, 1].map(|side| self.ln_weight(face, &deal.parts[side], ln_bonds[side], &ln_half, state));
             let ln_odds = second - first;
             let side = match &mut dealer {
                 Dealer::Chance(rng) => {
@@ -134,7 +135,7 @@ impl<'a> Deals<'a> {
             // ln of 1 / (1 + exp(-odds)) of the side it goes to.
             deal.ln_p -= ln_add_exp(0.0, if side == 1 { -ln_odds } else { ln_odds });
             deal.sides.push(side);
-            self.put(face, side, mates, &mut deal, state);
+            self.put(face, side, ln_bonds, &mut deal, state);
             if let Dealer::Seats { at_least, .. } = dealer
                 && deal.ln_p <= at_least
             {
@@ -148,30 +149,30 @@ impl<'a> Deals<'a> {
         (!is_given_up).then_some(deal)
     }
 
-    /// How many faces of its frame have been dealt to either side, where repeats matter.
-    fn mates(&self, face: FaceId) -> [usize; 2] {
-        let mut mates = [0; 2];
+    /// ln of what a face weighs more for being together with the faces of its frame, and those that people compared
+    /// it with, that have been dealt to either side.
+    fn ln_bonds(&self, face: FaceId) -> [f64; 2] {
+        let mut ln_bonds = [0.0; 2];
         if !self.side_of.is_empty() {
-            let faces = self.data.faces_in(self.data.frame_of(face)).iter();
-            faces.filter_map(|mate| self.side_of[mate.index()]).for_each(|side| mates[side] += 1);
+            bonds(face, self.model, self.data, |other, ln_bond| {
+                self.side_of[other.index()].into_iter().for_each(|side| ln_bonds[side] += ln_bond);
+            });
         }
-        mates
+        ln_bonds
     }
 
     /// ln of the weight of a side for the face at `self.x`.
-    fn ln_weight(&self, face: FaceId, part: &Part, n_mates: usize, ln_half: &[f64], state: &State) -> f64 {
+    fn ln_weight(&self, face: FaceId, part: &Part, ln_bond: f64, ln_half: &[f64], state: &State) -> f64 {
         let context = state.context_of_face(face, self.data).index();
         let ln_seat = match part.n_at[context] {
             0 => ln_half[context],
             n => (f64::from(n) + ln_half[context].exp()).ln(),
         };
-        let mut ln_weight = ln_seat + self.model.face.ln_joining(&part.group, &self.x);
-        if n_mates > 0 {
-            ln_weight += n_mates as f64 * self.model.repeat.ln();
-        }
+        let mut ln_weight = ln_seat + self.model.face.ln_joining(&part.group, &self.x) + ln_bond;
         if let Some(given) = self.data.given_name(face) {
             // (votes for the name + H(name)) / (votes + 1).
-            let alike = part.votes.iter().find(|vote| vote.0 == given).map_or(0.0, |vote| f64::from(vote.1));
+            let alike =
+                part.votes.given().iter().find(|vote| vote.0 == given).map_or(0.0, |vote| f64::from(vote.1));
             let ln_prior = state.names.ln_weight(Name::Known(given));
             ln_weight += ln_add_exp(alike.ln(), ln_prior) - f64::from(part.n_votes + 1).ln();
         }
@@ -179,25 +180,15 @@ impl<'a> Deals<'a> {
     }
 
     /// The face at `self.x` goes to a side.
-    fn put(&mut self, face: FaceId, side: usize, mates: [usize; 2], deal: &mut Deal, state: &State) {
+    fn put(&mut self, face: FaceId, side: usize, ln_bonds: [f64; 2], deal: &mut Deal, state: &State) {
         let part = &mut deal.parts[side];
         self.model.face.observe(&mut part.group, &self.x);
         part.n_at[state.context_of_face(face, self.data).index()] += 1;
-        if let Some(given) = self.data.given_name(face) {
-            add_votes(&mut part.votes, given, 1);
-            part.n_votes += 1;
-        }
+        part.votes.add_face(face, self.data);
+        part.n_votes += u32::from(self.data.given_name(face).is_some());
         if !self.side_of.is_empty() {
             self.side_of[face.index()] = Some(side);
-            deal.n_pairs_between += mates[1 - side];
+            deal.ln_between += ln_bonds[1 - side];
         }
-    }
-}
-
-/// Adds votes for a name to a list sorted by label.
-pub(super) fn add_votes(votes: &mut Vec<(LabelId, u32)>, given: LabelId, n: u32) {
-    match votes.binary_search_by_key(&given, |vote| vote.0) {
-        Ok(at) => votes[at].1 += n,
-        Err(at) => votes.insert(at, (given, n)),
     }
 }

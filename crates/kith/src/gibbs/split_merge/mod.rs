@@ -26,15 +26,15 @@ mod mixing;
 #[cfg(test)]
 mod tests;
 
-use self::deal::{Deal, Deals, Part, add_votes};
+use self::deal::{Deal, Deals, Part};
 use super::names;
 use crate::data::Dataset;
-use crate::ids::{FaceId, IdentityId, LabelId};
+use crate::ids::{FaceId, IdentityId};
 use crate::math::{ln_add_exp, ln_gamma, ln_rising};
 use crate::model::Model;
 use crate::model::face::{Centred, Group};
 use crate::random::Rng;
-use crate::state::State;
+use crate::state::{State, Votes};
 
 /// How often a pair is two neighbours in the space of embeddings rather than any two faces.
 const NEAR: f64 = 0.5;
@@ -63,7 +63,7 @@ pub fn step(state: &mut State, model: &Model, data: &Dataset, rng: &mut Rng) -> 
     let mut kernel = Kernel::new(state, model, data);
     for a in data.faces() {
         let pair = [a, partner(a, data, rng)];
-        let [i, j] = pair.map(|face| state.seating.identity_of(face).expect("every face is seated"));
+        let [i, j] = kernel.identities(pair, state);
         if !rng.bernoulli(effort(i, j, state)) {
             continue;
         }
@@ -74,6 +74,20 @@ pub fn step(state: &mut State, model: &Model, data: &Dataset, rng: &mut Rng) -> 
         }
     }
     [splits, merges]
+}
+
+/// Proposes to part or to join each of some pairs of faces, with all faces of their identities.
+pub fn on_pairs(pairs: &[[FaceId; 2]], state: &mut State, model: &Model, data: &Dataset, rng: &mut Rng) {
+    if pairs.is_empty() {
+        return;
+    }
+    let mut kernel = Kernel::new(state, model, data);
+    for &pair in pairs {
+        match kernel.identities(pair, state) {
+            [i, j] if i == j => kernel.split(pair, i, state, rng),
+            both => kernel.merge(pair, both, state, rng),
+        };
+    }
 }
 
 /// Half the time one of the earlier faces that look most like `a`, otherwise any other face.
@@ -130,7 +144,7 @@ struct Half<'a> {
     /// Its faces per context.
     n_at: &'a [u32],
     group: &'a Group,
-    votes: &'a [(LabelId, u32)],
+    votes: &'a Votes,
 }
 
 /// A split, and ln R.
@@ -155,6 +169,10 @@ impl<'a> Kernel<'a> {
             members[state.seating.identity_of(face).expect("every face is seated").index()].push(face);
         }
         Self { model, data, members, deals: Deals::new(model, data) }
+    }
+
+    fn identities(&self, pair: [FaceId; 2], state: &State) -> [IdentityId; 2] {
+        pair.map(|face| state.seating.identity_of(face).expect("every face is seated"))
     }
 
     /// The faces of identities but for the pair, in random order.
@@ -231,8 +249,8 @@ impl<'a> Kernel<'a> {
             let Part { group, n_at, votes, .. } = &deal.parts[side];
             Half { ln_weight: ln_weights[side], n_at, group, votes }
         };
-        let whole = (state.faces.group(i), state.names.votes(i));
-        let ln_ratio = self.ln_ratio([half(0), half(1)], whole, deal.n_pairs_between, state) - deal.ln_p;
+        let whole = (state.faces.group(i), state.names.heard(i));
+        let ln_ratio = self.ln_ratio([half(0), half(1)], whole, deal.ln_between, state) - deal.ln_p;
         Split { deal, ln_weights, ln_ratio }
     }
 
@@ -248,47 +266,52 @@ impl<'a> Kernel<'a> {
         }
         let n_at =
             pair_of.map(|i| state.seating.contexts().map(|c| state.seating.n_at(c, i)).collect::<Vec<_>>());
-        let mut votes = state.names.votes(i).to_vec();
-        state.names.votes(j).iter().for_each(|&(given, n)| add_votes(&mut votes, given, n));
+        let mut votes = state.names.heard(i).clone();
+        votes.add_all(state.names.heard(j));
         let half = |side: usize| Half {
             ln_weight: state.weights.ln_of(pair_of[side]),
             n_at: &n_at[side],
             group: state.faces.group(pair_of[side]),
-            votes: state.names.votes(pair_of[side]),
+            votes: state.names.heard(pair_of[side]),
         };
-        let n_pairs_between = self.n_pairs_between(from, into, state);
-        let ln_ratio = self.ln_ratio([half(0), half(1)], (&group, &votes), n_pairs_between, state);
+        let ln_between = self.ln_between(from, into, state);
+        let ln_ratio = self.ln_ratio([half(0), half(1)], (&group, &votes), ln_between, state);
         Merge { from, into, group, ln_ratio }
     }
 
-    /// How many pairs of faces of one frame have one face at each of two identities.
-    fn n_pairs_between(&self, smaller: IdentityId, larger: IdentityId, state: &State) -> usize {
-        if self.model.repeat == 1.0 {
-            return 0;
+    /// ln of what two identities' faces weigh more together than apart: pairs of one frame, and pairs that people
+    /// compared.
+    fn ln_between(&self, smaller: IdentityId, larger: IdentityId, state: &State) -> f64 {
+        if !has_bonds(self.model, self.data) {
+            return 0.0;
         }
-        let mates = |&face: &FaceId| {
-            let mates = self.data.faces_in(self.data.frame_of(face)).iter();
-            mates.filter(|&&mate| state.seating.identity_of(mate) == Some(larger)).count()
+        let is_there = |face: FaceId| state.seating.identity_of(face) == Some(larger);
+        let of_face = |&face: &FaceId| {
+            let mut ln_bonds = 0.0;
+            bonds(face, self.model, self.data, |other, ln_bond| {
+                ln_bonds += if is_there(other) { ln_bond } else { 0.0 };
+            });
+            ln_bonds
         };
-        self.members[smaller.index()].iter().map(mates).sum()
+        self.members[smaller.index()].iter().map(of_face).sum()
     }
 
     /// ln of R p(deal): p(split) over p(merged), times the Jacobian, over the density of b.
     fn ln_ratio(
         &self,
         halves: [Half<'_>; 2],
-        (group, votes): (&Group, &[(LabelId, u32)]),
-        n_pairs_between: usize,
+        (group, votes): (&Group, &Votes),
+        ln_between: f64,
         state: &State,
     ) -> f64 {
         let (face, names) = (&self.model.face, &state.names);
         let mut ln_ratio = ln_ratio_of_weights(&halves, state);
-        ln_ratio -= face.ln_marginal(group) + names::ln_evidence(votes, names);
+        ln_ratio -= face.ln_marginal(group) + names::ln_evidence(votes, names, self.model);
         for half in &halves {
-            ln_ratio += face.ln_marginal(half.group) + names::ln_evidence(half.votes, names);
+            ln_ratio += face.ln_marginal(half.group) + names::ln_evidence(half.votes, names, self.model);
         }
-        // Apart, the pairs between the two are no repeats any more.
-        ln_ratio - n_pairs_between as f64 * self.model.repeat.ln()
+        // Apart, the pairs between the two are no repeats any more, and not the same person.
+        ln_ratio - ln_between
     }
 
     /// Redraws the names of identities whose faces have changed.
@@ -296,6 +319,23 @@ impl<'a> Kernel<'a> {
         if state.names.n_known() > 0 {
             identities.iter().for_each(|&identity| names::redraw(identity, state, self.model, rng));
         }
+    }
+}
+
+/// Whether any two faces weigh more or less for being together, beyond what they look like.
+fn has_bonds(model: &Model, data: &Dataset) -> bool {
+    model.repeat < 1.0 || data.evidence().has_links()
+}
+
+/// The faces that weigh more or less for being together with a face, and ln of how much: those of its frame (by
+/// `repeat`), and those that people compared with it.
+fn bonds(face: FaceId, model: &Model, data: &Dataset, mut each: impl FnMut(FaceId, f64)) {
+    if model.repeat < 1.0 {
+        let mates = data.faces_in(data.frame_of(face)).iter();
+        mates.filter(|&&mate| mate != face).for_each(|&mate| each(mate, model.repeat.ln()));
+    }
+    for &(other, balance) in data.evidence().links(face) {
+        each(other, State::ln_bond(balance, model));
     }
 }
 

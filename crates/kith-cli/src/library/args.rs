@@ -1,0 +1,264 @@
+//! Options of the verbs over a library file.
+
+use std::path::PathBuf;
+
+use clap::{ArgGroup, Args, ValueEnum};
+
+/// Options of `kith add`.
+#[derive(Debug, Args)]
+pub struct AddOptions {
+    /// The library file; it is made when there is none
+    pub lib: PathBuf,
+    /// Faces to add: a folder with embeddings.npy and faces.csv, an .npz file, or OpenFace's files
+    pub dataset: PathBuf,
+    /// Which network the embeddings come from; at the first add, and never another later
+    #[arg(long, value_name = "NAME")]
+    pub embedding: Option<String>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Options of `kith learn`.
+#[derive(Debug, Args)]
+pub struct LearnOptions {
+    /// The library file
+    pub lib: PathBuf,
+    /// Settings of the model, kept in the library; every key is optional
+    #[arg(long, value_name = "MODEL.toml")]
+    pub model: Option<PathBuf>,
+    /// People who are known (by `truth` or `name`), to learn from what faces look like in general
+    #[arg(long, value_name = "DATASET")]
+    pub background: Option<PathBuf>,
+    /// Sweeps of each chain from where it stopped
+    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..))]
+    pub sweeps: u64,
+    /// Independent chains; another number than before starts them anew [default: 4]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    pub chains: Option<u32>,
+    /// Makes the first learning repeatable, whatever the number of threads
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// Threads [default: one per core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub threads: Option<u32>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Options of verbs that only read.
+#[derive(Debug, Args)]
+pub struct ReadOptions {
+    /// The library file
+    pub lib: PathBuf,
+    /// Print JSON, one object per line
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Options of `kith who`.
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("whom").required(true))]
+pub struct WhoOptions {
+    /// The library file
+    pub lib: PathBuf,
+    /// New faces
+    #[arg(group = "whom")]
+    pub dataset: Option<PathBuf>,
+    /// A face of the library
+    #[arg(long, value_name = "ID", group = "whom")]
+    pub face: Option<String>,
+    /// Where the new faces were seen, in place of what the dataset says
+    #[arg(long)]
+    pub context: Option<String>,
+    /// How many names and people to show
+    #[arg(long, value_name = "K", default_value_t = 3)]
+    pub top: usize,
+    /// Print one JSON object per face
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Options of `kith name`.
+#[derive(Debug, Args)]
+pub struct NameOptions {
+    /// The library file
+    pub lib: PathBuf,
+    /// FACE NAME, or with --person only NAME
+    #[arg(num_args = 1..=2, required = true, value_names = ["FACE", "NAME"])]
+    pub words: Vec<String>,
+    /// A person, by the id that `kith people` shows, in place of a face
+    #[arg(long, value_name = "P")]
+    pub person: Option<i64>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Options of `kith not`.
+#[derive(Debug, Args)]
+pub struct NotOptions {
+    /// The library file
+    pub lib: PathBuf,
+    /// A face
+    pub face: String,
+    /// The name that it does not have
+    pub name: String,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Options of `kith same` and `kith different`.
+#[derive(Debug, Args)]
+pub struct PairOptions {
+    /// The library file
+    pub lib: PathBuf,
+    /// A face
+    pub face: String,
+    /// Another
+    pub other: String,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Options of `kith ignore`.
+#[derive(Debug, Args)]
+pub struct IgnoreOptions {
+    /// The library file
+    pub lib: PathBuf,
+    /// A face that is nobody's: a statue, a poster
+    pub face: String,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Options of `kith log`.
+#[derive(Debug, Args)]
+pub struct LogOptions {
+    /// The library file
+    pub lib: PathBuf,
+    /// Only what the model takes for a mistake
+    #[arg(long)]
+    pub doubtful: bool,
+    /// Print one JSON object per entry
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Options of `kith undo`.
+#[derive(Debug, Args)]
+pub struct UndoOptions {
+    /// The library file
+    pub lib: PathBuf,
+    /// How many of the last acts
+    #[arg(default_value_t = 1)]
+    pub n: usize,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Options of `kith ask`.
+#[derive(Debug, Args)]
+pub struct AskOptions {
+    /// The library file
+    pub lib: PathBuf,
+    /// How many questions
+    #[arg(long, default_value_t = 1)]
+    pub n: usize,
+    /// Ask one after the other and take answers: y, n, a name, s (skip), u (undo), q (quit)
+    #[arg(long, conflicts_with = "json")]
+    pub interactive: bool,
+    /// Print one JSON object per question
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Options of `kith watch`.
+#[derive(Debug, Args)]
+pub struct WatchOptions {
+    /// The library file; it is made when there is none
+    pub lib: PathBuf,
+    /// Which network the embeddings come from
+    #[arg(long, value_name = "NAME")]
+    pub embedding: Option<String>,
+    /// Threads [default: one per core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub threads: Option<u32>,
+}
+
+/// Options of `kith forget`.
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("whom").required(true))]
+pub struct ForgetOptions {
+    /// The library file
+    pub lib: PathBuf,
+    /// All faces of a person
+    #[arg(long, value_name = "P", group = "whom")]
+    pub person: Option<i64>,
+    /// One face
+    #[arg(long, value_name = "ID", group = "whom")]
+    pub face: Option<String>,
+    /// Everybody of that name, and the name
+    #[arg(long, value_name = "NAME", group = "whom")]
+    pub name: Option<String>,
+    /// Only say what would be removed
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What can be exported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum What {
+    /// Draws of the posterior, as `kith fit` writes them
+    Draws,
+    /// People and their faces
+    People,
+    /// What people said, as `kith import` reads it
+    Evidence,
+    /// Faces, as every verb reads them
+    Dataset,
+}
+
+/// How it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Comma-separated values
+    Csv,
+    /// One JSON object per line
+    Ndjson,
+}
+
+/// Options of `kith export`.
+#[derive(Debug, Args)]
+pub struct ExportOptions {
+    /// The library file
+    pub lib: PathBuf,
+    /// What
+    pub what: What,
+    /// How: csv or ndjson (draws are always ndjson, a dataset is a folder)
+    #[arg(long, default_value = "ndjson")]
+    pub format: Format,
+    /// Where to; on the screen without it (draws and datasets need it)
+    #[arg(long, value_name = "PATH")]
+    pub out: Option<PathBuf>,
+}
+
+/// Options of `kith import`.
+#[derive(Debug, Args)]
+pub struct ImportOptions {
+    /// The library file
+    pub lib: PathBuf,
+    /// Evidence that `kith export LIB evidence` has written (.csv, otherwise NDJSON)
+    pub file: PathBuf,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}

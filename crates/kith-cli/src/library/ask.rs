@@ -1,0 +1,116 @@
+//! `kith ask`: the questions whose answers are expected to settle most faces.
+
+use std::io::{BufRead, Write};
+
+use kith::ids::FaceId;
+use kith_store::{About, Belief, Kind, Library, Question, Saying};
+use serde_json::{Value, json};
+
+use super::args::AskOptions;
+use super::{percent, speaker};
+use crate::Outcome;
+use crate::progress::note;
+
+/// Runs the verb.
+pub fn run(options: &AskOptions) -> anyhow::Result<Outcome> {
+    let library = Library::open(&options.lib)?;
+    if options.interactive {
+        return converse(&library);
+    }
+    let belief = Belief::open(&library)?;
+    let questions = belief.ask(options.n);
+    let mut out = std::io::stdout();
+    for question in &questions {
+        match options.json {
+            true => writeln!(out, "{}", to_json(question, &belief))?,
+            false => writeln!(out, "{}", in_words(question, &belief))?,
+        }
+    }
+    if questions.is_empty() {
+        note("there is nothing that an answer would settle");
+    }
+    Ok(if questions.is_empty() { Outcome::Negative } else { Outcome::Done })
+}
+
+fn key(belief: &Belief, face: FaceId) -> &str {
+    &belief.snapshot.keys[face.index()]
+}
+
+fn to_json(question: &Question, belief: &Belief) -> Value {
+    let (gain, settles) = (question.gain, question.settles);
+    match question.about {
+        About::Who(face) => {
+            json!({"ask": "who", "face": key(belief, face), "gain": gain, "settles": settles})
+        }
+        About::Same(a, b, p) => json!({
+            "ask": "same", "face": key(belief, a), "other": key(belief, b), "p": p,
+            "gain": gain, "settles": settles,
+        }),
+    }
+}
+
+fn in_words(question: &Question, belief: &Belief) -> String {
+    let asked = match question.about {
+        About::Who(face) => format!("Who is {}?", key(belief, face)),
+        About::Same(a, b, p) => {
+            let (a, b) = (key(belief, a), key(belief, b));
+            format!("Are {a} and {b} the same person? ({} probable)", percent(p))
+        }
+    };
+    format!("{asked}  settles about {:.0} faces", question.settles)
+}
+
+/// Questions and answers, line by line.
+fn converse(library: &Library) -> anyhow::Result<Outcome> {
+    let mut lines = std::io::stdin().lock().lines();
+    let mut skipped: Vec<String> = Vec::new();
+    let mut n_answers = 0;
+    loop {
+        let belief = Belief::open(library)?;
+        let questions = belief.ask(skipped.len() + 1);
+        let fresh = questions.iter().find(|question| !skipped.contains(&in_words(question, &belief)));
+        let Some(question) = fresh else {
+            note("there is nothing more that an answer would settle");
+            break;
+        };
+        let keys = match question.about {
+            About::Who(_) => "a name, s(kip), u(ndo), i(gnore), q(uit)",
+            About::Same(..) => "y(es), n(o), s(kip), u(ndo), q(uit)",
+        };
+        note(format!("{}  [{keys}]", in_words(question, &belief)));
+        let Some(line) = lines.next().transpose()? else { break };
+        let row = |face: FaceId| belief.snapshot.faces[face.index()];
+        let saying = match (question.about, line.trim()) {
+            (_, "q") => break,
+            (_, "s" | "") => {
+                skipped.push(in_words(question, &belief));
+                continue;
+            }
+            (_, "u") => {
+                let undone = library.undo(&speaker(), 1)?;
+                note(if undone.is_empty() { "nothing to take back" } else { "taken back" });
+                continue;
+            }
+            (About::Who(face), "i") => {
+                Saying { kind: Kind::Ignore, face: row(face), other: None, name: None }
+            }
+            (About::Who(face), name) => {
+                Saying { kind: Kind::Name, face: row(face), other: None, name: Some(name) }
+            }
+            (About::Same(a, b, _), "y" | "yes") => {
+                Saying { kind: Kind::Same, face: row(a), other: Some(row(b)), name: None }
+            }
+            (About::Same(a, b, _), "n" | "no") => {
+                Saying { kind: Kind::Different, face: row(a), other: Some(row(b)), name: None }
+            }
+            (About::Same(..), other) => {
+                note(format!("found \"{other}\", wanted y, n, s, u or q"));
+                continue;
+            }
+        };
+        library.say(&speaker(), std::slice::from_ref(&saying))?;
+        n_answers += 1;
+    }
+    writeln!(std::io::stdout(), "{n_answers} answers")?;
+    Ok(Outcome::Done)
+}

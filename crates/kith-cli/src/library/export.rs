@@ -1,0 +1,175 @@
+//! `kith export`: draws, people, evidence or the faces themselves, in forms that others read.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use anyhow::{Context, bail};
+use kith::chain::Draw;
+use kith::data::{Dataset, NewFace};
+use kith::ids::LabelId;
+use kith::model::ContextMode;
+use kith_io::dataset::{self, FaceTable};
+use kith_io::draws::DrawsWriter;
+use kith_store::{Belief, Library, Snapshot};
+use serde_json::{Value, json};
+
+use super::args::{ExportOptions, Format, What};
+use super::{log, people};
+use crate::Outcome;
+use crate::progress::{count, note};
+
+/// Runs the verb.
+pub fn run(options: &ExportOptions) -> anyhow::Result<Outcome> {
+    let library = Library::open(&options.lib)?;
+    match options.what {
+        What::Draws => draws(&library, wanted(options, "a file")?),
+        What::Dataset => faces(&library, wanted(options, "a new folder")?),
+        What::People => {
+            Belief::open(&library)?;
+            let people = library.people()?;
+            let columns = ["person", "name", "p", "standing", "face", "face_p"];
+            let rows = people.iter().flat_map(|person| {
+                person.faces.iter().map(move |face| {
+                    json!({
+                        "person": person.id, "name": person.name, "p": person.name_p,
+                        "standing": person.standing(), "face": face.key, "face_p": face.p,
+                    })
+                })
+            });
+            match options.format {
+                Format::Csv => csv(options, &columns, rows),
+                Format::Ndjson => ndjson(options, people.iter().map(people::to_json)),
+            }
+        }
+        What::Evidence => {
+            let entries = library.log()?;
+            let statements = entries.iter().filter(|entry| log::is_statement(entry));
+            let rows: Vec<Value> =
+                statements.map(|entry| log::to_json(&library, entry)).collect::<anyhow::Result<_>>()?;
+            match options.format {
+                Format::Csv => csv(options, &super::import::COLUMNS, rows.into_iter()),
+                Format::Ndjson => ndjson(options, rows.into_iter()),
+            }
+        }
+    }
+}
+
+fn wanted<'o>(options: &'o ExportOptions, what: &str) -> anyhow::Result<&'o Path> {
+    let Some(path) = &options.out else { bail!("--out: missing, wanted {what}") };
+    anyhow::ensure!(!path.exists(), "{}: found something there, wanted {what}", path.display());
+    Ok(path)
+}
+
+fn open(options: &ExportOptions) -> anyhow::Result<Box<dyn Write>> {
+    Ok(match &options.out {
+        None => Box::new(BufWriter::new(std::io::stdout())),
+        Some(path) => {
+            let file = File::create_new(path).with_context(|| path.display().to_string())?;
+            Box::new(BufWriter::new(file))
+        }
+    })
+}
+
+fn ndjson(options: &ExportOptions, objects: impl Iterator<Item = Value>) -> anyhow::Result<Outcome> {
+    let mut out = open(options)?;
+    for object in objects {
+        writeln!(out, "{object}")?;
+    }
+    out.flush()?;
+    Ok(Outcome::Done)
+}
+
+fn csv(
+    options: &ExportOptions,
+    columns: &[&str],
+    objects: impl Iterator<Item = Value>,
+) -> anyhow::Result<Outcome> {
+    let mut out = ::csv::Writer::from_writer(open(options)?);
+    out.write_record(columns)?;
+    for object in objects {
+        let cell = |column: &&str| match &object[*column] {
+            Value::Null => String::new(),
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        out.write_record(columns.iter().map(cell))?;
+    }
+    out.flush()?;
+    Ok(Outcome::Done)
+}
+
+/// The faces as a dataset, with the names that stand; ignored faces are left out.
+fn faces(library: &Library, path: &Path) -> anyhow::Result<Outcome> {
+    let snapshot = library.snapshot()?;
+    let mut table = FaceTable::new(in_order(&snapshot)?);
+    table.faces = snapshot.keys.clone();
+    let columns = library.columns(&snapshot)?;
+    table.frames = columns.frames;
+    table.truth = columns.truth;
+    table.other = columns.other;
+    dataset::write(path, &table)?;
+    note(format!("{}: {}", path.display(), count(snapshot.faces.len(), "face")));
+    Ok(Outcome::Done)
+}
+
+/// Draws for the exported dataset, as `kith fit` writes them.
+fn draws(library: &Library, path: &Path) -> anyhow::Result<Outcome> {
+    let belief = Belief::open(library)?;
+    let data = in_order(&belief.snapshot)?;
+    let mut writer = DrawsWriter::create(path, &belief.model, &data)?;
+    for draw in &belief.draws {
+        writer.write(&renumbered(draw, &belief, &data))?;
+    }
+    writer.finish()?;
+    note(format!("{}: {}", path.display(), count(belief.draws.len(), "draw")));
+    Ok(Outcome::Done)
+}
+
+/// The faces as a dataset reads them back: names and contexts by first appearance.
+fn in_order(snapshot: &Snapshot) -> anyhow::Result<Dataset> {
+    let data = &snapshot.data;
+    let mut out = Dataset::empty(data.dimension())?;
+    for frame in data.frames() {
+        let context = data.given_context(frame).map(|context| data.contexts()[context.index()].as_str());
+        let name = |face| data.given_name(face).map(|label| data.names()[label.index()].as_str());
+        let faces: Vec<NewFace<'_>> = data
+            .faces_in(frame)
+            .iter()
+            .map(|&face| NewFace { embedding: data.embedding(face), name: name(face) })
+            .collect();
+        out.push_frame(context, &faces)?;
+    }
+    Ok(out)
+}
+
+/// A draw with the numbers of names and contexts of the dataset; a name that no face was given is unknown there.
+fn renumbered(draw: &Draw, belief: &Belief, data: &Dataset) -> Draw {
+    let old = &belief.snapshot.data;
+    let places: BTreeMap<&str, usize> =
+        data.names().iter().enumerate().map(|(place, name)| (name.as_str(), place)).collect();
+    let place = |label: usize| places.get(old.names()[label].as_str()).copied();
+    let mut renumbered = draw.clone();
+    renumbered.names =
+        draw.names.iter().map(|name| name.and_then(|label| place(label.index())).map(LabelId::new)).collect();
+    let mut weights = vec![0.0; data.names().len() + 1];
+    for (label, weight) in draw.name_weights.iter().enumerate() {
+        let known = if label < old.names().len() { place(label) } else { None };
+        weights[known.unwrap_or(data.names().len())] += weight;
+    }
+    renumbered.name_weights = weights;
+    if belief.model.context.mode == ContextMode::Given && !data.contexts().is_empty() {
+        let place = |context: u32| {
+            let name = &old.contexts()[context as usize];
+            data.contexts().iter().position(|other| other == name).unwrap_or_default() as u32
+        };
+        renumbered.contexts = draw.contexts.iter().map(|&context| place(context)).collect();
+        let of = |name: &String| {
+            let number = old.contexts().iter().position(|other| other == name).unwrap_or_default();
+            draw.local_concentration.get(number).copied().unwrap_or(1.0)
+        };
+        renumbered.local_concentration = data.contexts().iter().map(of).collect();
+    }
+    renumbered
+}

@@ -1,0 +1,102 @@
+//! `kith import`: what people said about the same faces in another library, even one of another network.
+
+use std::io::{BufRead, BufReader, Write};
+
+use anyhow::{Context, bail};
+use kith_store::{Kind, Library};
+use serde_json::{Map, Value, json};
+
+use super::args::ImportOptions;
+use crate::Outcome;
+
+/// The columns of exported evidence.
+pub const COLUMNS: [&str; 10] =
+    ["id", "act", "at", "by", "kind", "face", "other", "name", "undoes", "stands"];
+
+/// Runs the verb.
+pub fn run(options: &ImportOptions) -> anyhow::Result<Outcome> {
+    let library = Library::open(&options.lib)?;
+    let place = options.file.display().to_string();
+    let rows = rows(options).with_context(|| place.clone())?;
+    let (mut known, mut statements) = (0, Vec::new());
+    for (line, row) in &rows {
+        let text = |key: &str| row.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
+        if row.get("stands").is_some_and(|stands| stands == false || stands == "false") {
+            continue;
+        }
+        let wrong = |what: &str| format!("{place} line {line}: {what}");
+        let word = text("kind")
+            .with_context(|| wrong("found no kind, wanted name, not, same, different or ignore"))?;
+        let kind = match Kind::of(word) {
+            Some(Kind::Undo | Kind::Redo) => continue,
+            Some(kind) => kind,
+            None => bail!(wrong(&format!(
+                "found the kind \"{word}\", wanted name, not, same, different or ignore"
+            ))),
+        };
+        let is_pair = matches!(kind, Kind::Same | Kind::Different);
+        let is_name = matches!(kind, Kind::Name | Kind::Not);
+        let face = text("face").with_context(|| wrong("found no face, wanted its id"))?;
+        let other = text("other").filter(|_| is_pair);
+        let name = text("name").filter(|_| is_name);
+        anyhow::ensure!(!is_pair || other.is_some(), wrong("found no other face, wanted its id"));
+        anyhow::ensure!(!is_name || name.is_some(), wrong("found no name, wanted one"));
+        let at =
+            row.get("at").and_then(|at| at.as_f64().or_else(|| at.as_str()?.parse().ok())).unwrap_or(0.0);
+        let by = text("by").unwrap_or("import").to_owned();
+        known += 1;
+        statements.push(kith_store::Imported {
+            kind,
+            face: face.to_owned(),
+            other: other.map(str::to_owned),
+            name: name.map(str::to_owned),
+            at,
+            by,
+        });
+    }
+    let done = library.import(&statements)?;
+    let mut out = std::io::stdout();
+    if options.json {
+        let object =
+            json!({"read": known, "added": done.added, "known": done.known, "missing": done.missing});
+        writeln!(out, "{object}")?;
+    } else {
+        writeln!(
+            out,
+            "{} of {known} entries added; {} were known already, {} are about faces that are not here",
+            done.added, done.known, done.missing
+        )?;
+    }
+    Ok(Outcome::Done)
+}
+
+/// The rows of a file with the line each stands on.
+fn rows(options: &ImportOptions) -> anyhow::Result<Vec<(u64, Map<String, Value>)>> {
+    let file = std::fs::File::open(&options.file)?;
+    let mut rows = Vec::new();
+    if options.file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv")) {
+        let mut reader = csv::Reader::from_reader(file);
+        let header = reader.headers()?.clone();
+        for record in reader.records() {
+            let record = record?;
+            let line = record.position().map_or(0, csv::Position::line);
+            let cells = header.iter().zip(&record);
+            rows.push((
+                line,
+                cells.map(|(key, cell)| (key.to_owned(), Value::String(cell.to_owned()))).collect(),
+            ));
+        }
+        return Ok(rows);
+    }
+    for (number, line) in (1..).zip(BufReader::new(file).lines()) {
+        let line = line?;
+        if line.trim().is_empty() {
+            continue;
+        }
+        match serde_json::from_str(&line) {
+            Ok(Value::Object(object)) => rows.push((number, object)),
+            _ => bail!("line {number}: found something else than a JSON object"),
+        }
+    }
+    Ok(rows)
+}

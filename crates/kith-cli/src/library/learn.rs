@@ -1,0 +1,100 @@
+//! `kith learn`: chains go on where they stopped, and people are made out anew.
+
+use std::io::Write;
+
+use anyhow::Context;
+use kith::chain::Watch;
+use kith_io::dataset;
+use kith_io::model_file::read_tree;
+use kith_store::belief::CHAINS;
+use kith_store::{Belief, Changes, Library, Plan};
+use serde_json::json;
+
+use super::args::LearnOptions;
+use crate::Outcome;
+use crate::fit::{people, set_threads};
+use crate::interrupt;
+use crate::progress::{bar, count, note};
+
+/// Runs the verb.
+pub fn run(options: &LearnOptions) -> anyhow::Result<Outcome> {
+    set_threads(options.threads)?;
+    let library = Library::open(&options.lib)?;
+    let _claim = library.claim()?;
+    set_model(&library, options)?;
+    let stop = interrupt::listen()?;
+    let n_chains = options.chains.unwrap_or(CHAINS);
+    let bar = bar(options.sweeps * u64::from(n_chains), "sweeps");
+    let watch = Watch { stop, swept: &|| bar.inc(1) };
+    let plan = Plan { sweeps: options.sweeps, chains: options.chains, seed: options.seed };
+    let (belief, changes) = Belief::learn(&library, &plan, &watch)?;
+    bar.finish_and_clear();
+    let (n_faces, n_people) = (belief.snapshot.faces.len(), library.people()?.len());
+    if options.json {
+        let gained: Vec<_> =
+            changes.gained.iter().map(|(who, n)| json!({"person": who, "faces": n})).collect();
+        let object = json!({
+            "n_faces": n_faces, "n_people": n_people, "new_people": changes.new_people,
+            "gone_people": changes.gone_people, "gained": gained, "uncertain": changes.uncertain,
+            "sweeps": changes.sweeps, "interrupted": changes.is_interrupted,
+        });
+        writeln!(std::io::stdout(), "{object}")?;
+    } else {
+        writeln!(std::io::stdout(), "{}", in_words(&changes, n_faces, n_people))?;
+    }
+    if changes.is_interrupted {
+        note("interrupted: what was learnt so far is kept");
+    }
+    Ok(if changes.is_interrupted { Outcome::Negative } else { Outcome::Done })
+}
+
+fn in_words(changes: &Changes, n_faces: usize, n_people: usize) -> String {
+    let mut parts = vec![format!("{} of {}", count(n_faces, "face"), count(n_people, "person"))];
+    if changes.new_people > 0 {
+        parts.push(count(changes.new_people, "new person").replace("new persons", "new people"));
+    }
+    if changes.gone_people > 0 {
+        parts.push(format!("{} turned out to be others", changes.gone_people));
+    }
+    for (who, n) in changes.gained.iter().take(5) {
+        parts.push(format!("{who} gained {}", count(*n, "face")));
+    }
+    if changes.gained.len() > 5 {
+        parts.push(format!("and {} more gained faces", changes.gained.len() - 5));
+    }
+    if changes.uncertain > 0 {
+        let are = if changes.uncertain == 1 { "is" } else { "are" };
+        parts.push(format!("{} {are} uncertain", count(changes.uncertain, "face")));
+    }
+    parts.join("; ")
+}
+
+/// Settings and background, where they are given, are kept in the library.
+fn set_model(library: &Library, options: &LearnOptions) -> anyhow::Result<()> {
+    if options.model.is_none() && options.background.is_none() {
+        return Ok(());
+    }
+    let tree = match &options.model {
+        Some(path) => read_tree(path)?,
+        None => match library.meta("settings")? {
+            Some(text) => serde_json::from_str(&text).context("the library's settings")?,
+            None => json!({}),
+        },
+    };
+    let Some(path) = &options.background else { return Ok(library.set_model(&tree, None)?) };
+    let table = dataset::read(path)?;
+    let (found, wanted) = (table.dataset.dimension(), library.dimension()?);
+    anyhow::ensure!(
+        wanted.is_none_or(|wanted| wanted == found),
+        "{}: found dimension {found}, wanted {} as in the library",
+        path.display(),
+        wanted.unwrap_or_default()
+    );
+    let people = people(&table);
+    anyhow::ensure!(
+        people.iter().filter(|faces| faces.len() > 1).count() >= 2,
+        "{}: found fewer than two people with two faces or more, wanted people with `truth` or `name`",
+        path.display()
+    );
+    Ok(library.set_model(&tree, Some((table.dataset.embeddings(), &people)))?)
+}

@@ -1,0 +1,72 @@
+//! `kith people`: who is in a library; named people, familiar ones and strangers apart.
+
+use std::io::Write;
+
+use kith_store::{Belief, Library, Person};
+use serde_json::{Value, json};
+
+use super::args::ReadOptions;
+use super::percent;
+use crate::Outcome;
+use crate::progress::count;
+
+/// Runs the verb.
+pub fn run(options: &ReadOptions) -> anyhow::Result<Outcome> {
+    let library = Library::open(&options.lib)?;
+    if library.n_faces()? > 0 {
+        // What was seen and said since is taken in first.
+        Belief::open(&library)?;
+    }
+    let people = library.people()?;
+    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    let mut standing = "";
+    for person in &people {
+        if options.json {
+            writeln!(out, "{}", to_json(person))?;
+            continue;
+        }
+        if person.standing() != standing {
+            standing = person.standing();
+            let n = people.iter().filter(|other| other.standing() == standing).count();
+            let title = match standing {
+                "named" => "NAMED",
+                "familiar" => "FAMILIAR, without a name",
+                _ => "STRANGERS, seen once",
+            };
+            writeln!(out, "{title} ({n})")?;
+        }
+        writeln!(out, "  {}", in_words(person))?;
+    }
+    out.flush()?;
+    Ok(if people.is_empty() { Outcome::Negative } else { Outcome::Done })
+}
+
+/// A person as an object.
+pub fn to_json(person: &Person) -> Value {
+    let faces: Vec<Value> = person.faces.iter().map(|face| json!({"face": face.key, "p": face.p})).collect();
+    let (first, last) = person.seen.clone().unzip();
+    json!({
+        "person": person.id, "name": person.name, "p": person.name_p, "standing": person.standing(),
+        "n_faces": person.faces.len(), "faces": faces, "contexts": person.contexts,
+        "first_seen": first, "last_seen": last, "conflicts": person.conflicts,
+    })
+}
+
+fn in_words(person: &Person) -> String {
+    let mut text = format!("{:>5}  {}: {}", person.id, person.title(), count(person.faces.len(), "face"));
+    if person.name.is_some() && person.name_p < 0.995 {
+        text += &format!(" ({} sure of the name)", percent(person.name_p));
+    }
+    if !person.contexts.is_empty() {
+        let places: Vec<String> = person.contexts.iter().map(|(place, n)| format!("{place} {n}")).collect();
+        text += &format!("; {}", places.join(", "));
+    }
+    if let Some((first, last)) = &person.seen {
+        text += &if first == last { format!("; {first}") } else { format!("; {first} to {last}") };
+    }
+    text += &format!("; as on {}", person.faces[0].key);
+    for conflict in &person.conflicts {
+        text += &format!("; ! {conflict}");
+    }
+    text
+}

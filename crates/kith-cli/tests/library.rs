@@ -1,0 +1,444 @@
+//! The verbs over a library file as a person runs them.
+
+mod common;
+
+use std::fs;
+
+use common::{PEOPLE, Place, photos, stream};
+use kith_io::dataset;
+use serde_json::{Value, json};
+
+/// The faces of `photos` that are really somebody.
+fn faces_of(person: &str) -> Vec<String> {
+    let table = photos(30, 1, "p");
+    let truth = table.truth.unwrap();
+    let is = |row: &usize| truth[*row].as_deref() == Some(person);
+    (0..truth.len()).filter(is).map(|row| table.faces[row].clone()).collect()
+}
+
+fn person_of<'p>(people: &'p [Value], face: &str) -> &'p Value {
+    let has = |person: &&Value| person["faces"].as_array().unwrap().iter().any(|f| f["face"] == face);
+    people.iter().find(has).unwrap()
+}
+
+#[test]
+fn adding_is_idempotent_and_refuses_another_network_or_dimension() {
+    let place = Place::new();
+    let first = place.run(&["add", "lib", "photos", "--embedding", "toy", "--json"]).done().object();
+    assert_eq!(first, json!({"added": 60, "known": 0, "frames": 30, "names": 0, "n_faces": 60}));
+    let again = place.run(&["add", "lib", "photos", "--json"]).done().object();
+    assert_eq!(again, json!({"added": 0, "known": 60, "frames": 0, "names": 0, "n_faces": 60}));
+    place.run(&["add", "lib", "photos", "--embedding", "other"]).refused(&["\"other\"", "\"toy\""]);
+
+    let mut flat = kith::data::Dataset::empty(3).unwrap();
+    flat.push_frame(None, &[kith::data::NewFace { embedding: &[1.0, 2.0, 3.0], name: None }]).unwrap();
+    place.dataset("flat", &dataset::FaceTable::new(flat));
+    place.run(&["add", "lib", "flat"]).refused(&["flat", "dimension 3", "wanted 5"]);
+    // The same ids with other embeddings: nothing of the good half is added either.
+    let mut other = photos(31, 2, "p");
+    other.faces.reverse();
+    place.dataset("other", &other);
+    place.run(&["add", "lib", "other"]).refused(&["another embedding"]);
+    assert_eq!(place.run(&["check", "lib", "--json"]).done().object()["faces"], 60);
+}
+
+#[test]
+fn what_is_no_library_is_refused_in_one_line() {
+    let place = Place::new();
+    place.run(&["people", "lib"]).refused(&["lib", "found nothing there"]);
+    fs::write(place.path("text"), "this is no database, and long enough to be read as one".repeat(40))
+        .unwrap();
+    place.run(&["people", "text"]).refused(&["text", "wanted a library of kith"]);
+    place.run(&["people", "photos"]).refused(&["photos", "found a folder"]);
+    let other = rusqlite::Connection::open(place.path("other")).unwrap();
+    other.execute_batch("CREATE TABLE t (x); PRAGMA application_id = 7").unwrap();
+    place.run(&["people", "other"]).refused(&["a database of another program"]);
+    place.run(&["add", "other", "photos"]).refused(&["a database of another program"]);
+    place.run(&["add", "lib", "photos"]).done();
+    let newer = rusqlite::Connection::open(place.path("lib")).unwrap();
+    newer.execute_batch("PRAGMA user_version = 99").unwrap();
+    drop(newer);
+    let before = fs::read(place.path("lib")).unwrap();
+    place.run(&["add", "lib", "photos"]).refused(&["schema version 99", "newer kith"]);
+    assert_eq!(fs::read(place.path("lib")).unwrap(), before);
+    place.run(&["add", "no/such/folder/lib", "photos"]).refused(&["no folder"]);
+}
+
+#[test]
+fn learning_finds_people_and_says_what_changed() {
+    let place = Place::new();
+    place.run(&["add", "lib", "photos"]).done();
+    let learnt = place.run(&["learn", "lib", "--sweeps", "40", "--json"]).done().object();
+    assert_eq!(learnt["n_faces"], 60);
+    assert_eq!(learnt["n_people"], 4);
+    assert_eq!(learnt["new_people"], 4);
+    assert_eq!(learnt["sweeps"], 40);
+    let people = place.run(&["people", "lib", "--json"]).done().objects();
+    assert_eq!(people.len(), 4);
+    for name in PEOPLE {
+        let faces = faces_of(name);
+        let person = person_of(&people, &faces[0]);
+        assert_eq!(person["n_faces"], faces.len(), "{name}");
+        assert_eq!(person["standing"], "familiar");
+        assert!(person["first_seen"].as_str().unwrap().starts_with("2024-05-"));
+    }
+    // More of the same: everybody keeps their id and gains faces.
+    place.dataset("more", &photos(8, 5, "q"));
+    place.run(&["add", "lib", "more"]).done();
+    let learnt = place.run(&["learn", "lib", "--sweeps", "20", "--json"]).done().object();
+    assert_eq!(learnt["new_people"], 0, "{learnt}");
+    assert_eq!(learnt["sweeps"], 60, "chains went on where they stopped");
+    assert_eq!(learnt["gained"].as_array().unwrap().len(), 4);
+    let ids = |people: &[Value]| {
+        let mut ids: Vec<i64> = people.iter().map(|person| person["person"].as_i64().unwrap()).collect();
+        ids.sort_unstable();
+        ids
+    };
+    assert_eq!(ids(&people), ids(&place.run(&["people", "lib", "--json"]).done().objects()));
+}
+
+#[test]
+fn a_name_counts_at_once_and_is_taken_back() {
+    let place = Place::new();
+    place.learnt();
+    let ann = faces_of("Ann");
+    let named = place.run(&["name", "lib", &ann[0], "Ann", "--json"]).done().object();
+    assert_eq!(named["kind"], "name");
+    // Another face of hers, which nobody named.
+    let acquainted = |face: &str| {
+        let who = place.run(&["who", "lib", "--face", face, "--json"]).done().object();
+        let sum =
+            ["acquainted", "familiar", "stranger"].map(|key| who[key].as_f64().unwrap()).iter().sum::<f64>();
+        assert!((sum - 1.0).abs() < 1e-9, "{who}");
+        who["acquainted"].as_f64().unwrap()
+    };
+    assert!(acquainted(&ann[5]) > 0.8);
+    assert_eq!(place.run(&["undo", "lib", "--json"]).done().object()["undone"], json!([1]));
+    assert!(acquainted(&ann[5]) < 0.2);
+    assert_eq!(place.run(&["redo", "lib", "--json"]).done().object()["redone"], 1);
+    assert!(acquainted(&ann[5]) > 0.8);
+    assert_eq!(place.run(&["redo", "lib"]).status, 1);
+    // By person, and new photos of her.
+    let people = place.run(&["people", "lib", "--json"]).done().objects();
+    let ben = person_of(&people, &faces_of("Ben")[0])["person"].to_string();
+    place.run(&["name", "lib", "--person", &ben, "Ben"]).done();
+    place.dataset("new", &photos(4, 9, "n"));
+    let answers = place.run(&["who", "lib", "new", "--top", "1", "--json"]).done().objects();
+    let truth = photos(4, 9, "n").truth.unwrap();
+    for (answer, truth) in answers.iter().zip(truth) {
+        let name = truth.unwrap();
+        if ["Ann", "Ben"].contains(&&*name) {
+            assert_eq!(answer["names"][0]["name"], *name, "{answer}");
+            assert!(answer["why"][0]["face"].as_f64().unwrap() > 2.0, "{answer}");
+        } else {
+            assert!(answer["familiar"].as_f64().unwrap() > 0.8, "{answer}");
+        }
+    }
+    let people = place.run(&["people", "lib", "--json"]).done().objects();
+    assert_eq!(people[0]["name"], "Ann");
+    assert_eq!(people[1]["name"], "Ben");
+    place.run(&["name", "lib", "nobody", "Ann"]).refused(&["no face \"nobody\""]);
+    place.run(&["name", "lib", &ann[0], " "]).refused(&["empty name"]);
+    place.run(&["same", "lib", &ann[0], &ann[0]]).refused(&["two faces"]);
+}
+
+#[test]
+fn a_wrong_answer_among_many_right_ones_is_outvoted_and_listed() {
+    let place = Place::new();
+    place.learnt();
+    let (ann, ben) = (faces_of("Ann"), faces_of("Ben"));
+    for face in &ann[..5] {
+        place.run(&["name", "lib", face, "Ann"]).done();
+    }
+    place.run(&["name", "lib", &ann[5], "Ben"]).done();
+    for face in &ben[..5] {
+        place.run(&["name", "lib", face, "Ben"]).done();
+    }
+    place.run(&["same", "lib", &ann[0], &ben[0]]).done();
+    place.run(&["learn", "lib", "--sweeps", "20"]).done();
+    let doubtful = place.run(&["log", "lib", "--doubtful", "--json"]).done().objects();
+    let told: Vec<(&Value, &Value)> = doubtful.iter().map(|entry| (&entry["kind"], &entry["face"])).collect();
+    assert_eq!(told, [(&json!("name"), &json!(ann[5])), (&json!("same"), &json!(ann[0]))]);
+    let who = place.run(&["who", "lib", "--face", &ann[5], "--json"]).done().object();
+    assert_eq!(who["names"][0]["name"], "Ann", "{who}");
+}
+
+#[test]
+fn a_hundred_answers_in_conflict_break_nothing() {
+    let place = Place::new();
+    place.learnt();
+    let faces = photos(30, 1, "p").faces;
+    let library = kith_store::Library::open(&place.path("lib")).unwrap();
+    let kinds =
+        [kith_store::Kind::Name, kith_store::Kind::Not, kith_store::Kind::Same, kith_store::Kind::Different];
+    let mut rng = kith::random::driver(4);
+    for number in 0..100 {
+        let kind = kinds[number % 4];
+        let a = rng.below(faces.len());
+        let b = (a + 1 + rng.below(faces.len() - 1)) % faces.len();
+        let is_pair = number % 4 > 1;
+        let name = PEOPLE[rng.below(4)];
+        let saying = kith_store::Saying {
+            kind,
+            face: library.face(&faces[a]).unwrap(),
+            other: is_pair.then(|| library.face(&faces[b]).unwrap()),
+            name: (!is_pair).then_some(name),
+        };
+        library.say("test", &[saying]).unwrap();
+    }
+    drop(library);
+    place.run(&["people", "lib"]).done();
+    place.run(&["learn", "lib", "--sweeps", "20"]).done();
+    assert_eq!(place.run(&["check", "lib", "--json"]).done().object()["ok"], true);
+    assert_eq!(place.run(&["log", "lib", "--json"]).done().objects().len(), 100);
+}
+
+#[test]
+fn what_people_said_survives_learning_from_scratch() {
+    let place = Place::new();
+    place.learnt();
+    let (ann, cy) = (faces_of("Ann"), faces_of("Cy"));
+    place.run(&["name", "lib", &ann[0], "Ann"]).done();
+    place.run(&["different", "lib", &ann[0], &cy[0]]).done();
+    place.run(&["not", "lib", &cy[1], "Ann"]).done();
+    place.run(&["ignore", "lib", &cy[2]]).done();
+    let log = place.run(&["export", "lib", "evidence"]).done().out;
+    let raw = rusqlite::Connection::open(place.path("lib")).unwrap();
+    raw.execute_batch("DELETE FROM draws; DELETE FROM chains; DELETE FROM members; DELETE FROM people")
+        .unwrap();
+    drop(raw);
+    place.run(&["learn", "lib", "--sweeps", "30"]).done();
+    assert_eq!(place.run(&["export", "lib", "evidence"]).done().out, log);
+    let people = place.run(&["people", "lib", "--json"]).done().objects();
+    assert_eq!(person_of(&people, &ann[3])["name"], "Ann");
+    assert_ne!(person_of(&people, &ann[0])["person"], person_of(&people, &cy[0])["person"]);
+    assert!(place.run(&["log", "lib", "--doubtful"]).status == 1, "nothing is doubtful");
+    let is_left_out =
+        people.iter().all(|person| !person["faces"].to_string().contains(&format!("\"{}\"", cy[2])));
+    assert!(is_left_out, "an ignored face is nobody's");
+    place.run(&["who", "lib", "--face", &cy[2]]).refused(&["ignored"]);
+}
+
+#[test]
+fn evidence_goes_to_a_library_of_another_network() {
+    let place = Place::new();
+    place.learnt();
+    let (ann, ben) = (faces_of("Ann"), faces_of("Ben"));
+    place.run(&["name", "lib", &ann[0], "Ann"]).done();
+    place.run(&["different", "lib", &ann[1], &ben[1]]).done();
+    place.run(&["not", "lib", &ben[0], "Ann"]).done();
+    place.run(&["name", "lib", &ben[2], "Oops"]).done();
+    place.run(&["undo", "lib"]).done();
+    for (format, file) in [("csv", "said.csv"), ("ndjson", "said.ndjson")] {
+        place.run(&["export", "lib", "evidence", "--format", format, "--out", file]).done();
+    }
+    // The same photos under another network: 2 numbers per face, one photo missing.
+    let old = photos(30, 1, "p");
+    let mut data = kith::data::Dataset::empty(2).unwrap();
+    for frame in old.dataset.frames().take(29) {
+        let looks: Vec<[f32; 2]> =
+            old.dataset.faces_in(frame).iter().map(|&f| [old.dataset.embedding(f)[0], 1.0]).collect();
+        let new: Vec<_> =
+            looks.iter().map(|look| kith::data::NewFace { embedding: look, name: None }).collect();
+        data.push_frame(None, &new).unwrap();
+    }
+    let mut table = dataset::FaceTable::new(data);
+    (table.faces, table.frames) = (old.faces[..58].to_vec(), old.frames[..29].to_vec());
+    place.dataset("again", &table);
+    place.run(&["add", "lib2", "again", "--embedding", "other"]).done();
+    let done = place.run(&["import", "lib2", "said.csv", "--json"]).done().object();
+    assert_eq!(done, json!({"read": 3, "added": 3, "known": 0, "missing": 0}));
+    let again = place.run(&["import", "lib2", "said.ndjson", "--json"]).done().object();
+    assert_eq!(again, json!({"read": 3, "added": 0, "known": 3, "missing": 0}));
+    assert_eq!(place.run(&["undo", "lib2", "--json"]).done().object()["undone"].as_array().unwrap().len(), 1);
+    fs::write(place.path("bad.ndjson"), "{\"kind\":\"sane\",\"face\":\"p0_0\"}\n").unwrap();
+    place.run(&["import", "lib2", "bad.ndjson"]).refused(&["bad.ndjson line 1", "\"sane\""]);
+}
+
+#[test]
+fn exports_are_read_by_the_other_verbs() {
+    let place = Place::new();
+    place.learnt();
+    place.run(&["name", "lib", &faces_of("Ben")[0], "Ben"]).done();
+    place.run(&["not", "lib", &faces_of("Ann")[0], "Zed"]).done();
+    place.run(&["export", "lib", "dataset", "--out", "out"]).done();
+    place.run(&["export", "lib", "draws", "--out", "draws.ndjson"]).done();
+    let table = dataset::read(&place.path("out")).unwrap();
+    let original = photos(30, 1, "p");
+    assert_eq!(table.faces, original.faces);
+    assert_eq!(table.truth, original.truth);
+    assert_eq!(table.dataset.embeddings(), original.dataset.embeddings());
+    assert_eq!(table.column("time"), original.column("time"));
+    place.dataset("new", &photos(4, 9, "n"));
+    let answers =
+        place.run(&["predict", "out", "--draws", "draws.ndjson", "--new", "new", "--json"]).done().objects();
+    assert_eq!(answers.len(), 8);
+    let csv = place.run(&["export", "lib", "people", "--format", "csv"]).done().out;
+    assert_eq!(csv.lines().next().unwrap(), "person,name,p,standing,face,face_p");
+    assert_eq!(csv.lines().count(), 61);
+    assert_eq!(place.run(&["export", "lib", "people"]).done().objects().len(), 4);
+    place.run(&["export", "lib", "dataset"]).refused(&["--out"]);
+    place.run(&["export", "lib", "dataset", "--out", "out"]).refused(&["found something there"]);
+}
+
+/// Whether any of the library's files holds these bytes.
+fn holds(place: &Place, bytes: &[u8]) -> bool {
+    let is_in = |name: &str| {
+        let file = fs::read(place.path(name)).unwrap_or_default();
+        file.windows(bytes.len()).any(|window| window == bytes)
+    };
+    ["lib", "lib-wal", "lib-shm", "lib-lock"].into_iter().any(is_in)
+}
+
+#[test]
+fn what_is_forgotten_is_in_no_byte_of_the_file() {
+    let place = Place::new();
+    place.learnt();
+    let dot = faces_of("Dot");
+    place.run(&["name", "lib", &dot[0], "Dorothea Q. Unmistakable"]).done();
+    place.run(&["same", "lib", &dot[0], &dot[1]]).done();
+    place.run(&["learn", "lib", "--sweeps", "20"]).done();
+    let table = photos(30, 1, "p");
+    let bytes_of = |key: &str| -> Vec<u8> {
+        let row = table.faces.iter().position(|face| face == key).unwrap();
+        let embedding = table.dataset.embedding(kith::ids::FaceId::new(row));
+        embedding.iter().flat_map(|value| value.to_le_bytes()).collect()
+    };
+    assert!(holds(&place, b"Dorothea Q. Unmistakable") && holds(&place, &bytes_of(&dot[3])));
+    let would = place
+        .run(&["forget", "lib", "--name", "Dorothea Q. Unmistakable", "--dry-run", "--json"])
+        .done()
+        .object();
+    assert_eq!(would["faces"].as_array().unwrap().len(), dot.len());
+    assert!(holds(&place, b"Dorothea Q. Unmistakable") && holds(&place, &bytes_of(&dot[3])));
+    assert_eq!(place.run(&["people", "lib", "--json"]).done().objects().len(), 4);
+
+    place.run(&["forget", "lib", "--name", "Dorothea Q. Unmistakable"]).done();
+    assert!(!holds(&place, b"Dorothea"), "the name is gone");
+    for face in &dot {
+        assert!(!holds(&place, &bytes_of(face)), "the embedding of {face} is gone");
+        assert!(!holds(&place, format!("{face}\"").as_bytes()), "no draw names {face}");
+    }
+    assert_eq!(place.run(&["check", "lib", "--json"]).done().object()["faces"], 60 - dot.len());
+    assert_eq!(place.run(&["people", "lib", "--json"]).done().objects().len(), 3);
+    assert_eq!(place.run(&["log", "lib"]).status, 1, "nothing is left to say of her");
+    // One face, and a person.
+    let ann = faces_of("Ann");
+    place.run(&["forget", "lib", "--face", &ann[0]]).done();
+    assert!(!holds(&place, &bytes_of(&ann[0])));
+    let people = place.run(&["people", "lib", "--json"]).done().objects();
+    let ben = person_of(&people, &faces_of("Ben")[0])["person"].to_string();
+    place.run(&["forget", "lib", "--person", &ben]).done();
+    faces_of("Ben").iter().for_each(|face| assert!(!holds(&place, &bytes_of(face))));
+    place.run(&["forget", "lib", "--person", &ben]).refused(&["no person"]);
+    place.run(&["learn", "lib", "--sweeps", "10"]).done();
+}
+
+#[test]
+fn questions_are_about_what_would_settle_most() {
+    let place = Place::new();
+    place.learnt();
+    let questions = place.run(&["ask", "lib", "--n", "10", "--json"]).done().objects();
+    assert_eq!(questions[0]["ask"], "who");
+    assert!(questions[0]["settles"].as_f64().unwrap() >= 10.0, "{questions:?}");
+    let gains: Vec<f64> = questions.iter().map(|question| question["gain"].as_f64().unwrap()).collect();
+    assert!(gains.is_sorted_by(|a, b| a >= b));
+    // Four answers, a slip that is taken back, a question skipped.
+    let truth = photos(30, 1, "p");
+    let name = |face: &Value| {
+        let row = truth.faces.iter().position(|known| face == known).unwrap();
+        truth.truth.as_ref().unwrap()[row].clone().unwrap()
+    };
+    let first = name(&questions[0]["face"]);
+    let ran = place.fed(
+        &["ask", "lib", "--interactive"],
+        &["Wrong".into(), "u".into(), first.clone(), "s".into(), "q".into()],
+    );
+    assert_eq!(ran.out, "2 answers\n", "{}", ran.err);
+    let people = place.run(&["people", "lib", "--json"]).done().objects();
+    assert_eq!(people[0]["name"], first);
+    for _ in 0..3 {
+        let question = place.run(&["ask", "lib", "--json"]).done().object();
+        let face = question["face"].as_str().unwrap().to_owned();
+        place.run(&["name", "lib", &face, &name(&question["face"])]).done();
+    }
+    let people = place.run(&["people", "lib", "--json"]).done().objects();
+    let named: Vec<&str> = people.iter().filter_map(|person| person["name"].as_str()).collect();
+    assert_eq!(named, PEOPLE, "four answers named everybody");
+}
+
+#[test]
+fn a_stream_is_answered_line_by_line_and_people_keep_their_ids() {
+    let place = Place::new();
+    let people: Vec<usize> = (0..60).map(|k| [0, 1, 0, 2, 1, 0][k % 6]).collect();
+    let mut lines = stream(&people, 3, "w");
+    lines.insert(3, "{\"faces\": [".into());
+    lines.insert(10, json!({"name": "Ann", "face": "w0"}).to_string());
+    lines.insert(11, json!({"faces": [{"face": "bad", "embedding": [1.0, 2.0]}]}).to_string());
+    lines.insert(12, String::new());
+    let ran = place.fed(&["watch", "lib"], &lines).done();
+    let answers = ran.objects();
+    assert_eq!(answers.len(), lines.len() - 1, "one line each, but for the empty one");
+    assert_eq!(answers[3]["line"], 4);
+    assert!(answers[3]["error"].as_str().unwrap().contains("JSON"));
+    assert_eq!(answers[10]["kind"], "name");
+    assert!(answers[11]["error"].as_str().unwrap().contains("dimension 2"));
+    let faces: Vec<&Value> = answers
+        .iter()
+        .filter(|answer| answer["faces"].is_array())
+        .map(|answer| &answer["faces"][0])
+        .collect();
+    assert_eq!(faces.len(), 60);
+    let ids: Vec<i64> = faces.iter().map(|face| face["person"]["id"].as_i64().unwrap()).collect();
+    // Nothing was known of what faces look like; after some twenty frames ids stay.
+    for (k, person) in people.iter().enumerate().skip(30) {
+        let before = (20..k).rev().find(|&j| people[j] == *person).unwrap();
+        assert_eq!(ids[k], ids[before], "face {k}");
+    }
+    assert!(faces[59]["acquainted"].as_f64().unwrap() > 0.8, "{}", faces[59]);
+    assert_eq!(faces[59]["names"][0]["name"], "Ann");
+    // The stream goes on another day, and a frame that comes again is not added again.
+    let more = [stream(&[0, 1], 8, "later"), vec![lines[0].clone()]].concat();
+    let answers = place.fed(&["watch", "lib"], &more).done().objects();
+    assert_eq!(answers[0]["faces"][0]["person"]["id"], ids[59]);
+    assert_eq!(answers[2]["faces"][0]["person"]["id"], ids[0]);
+    assert_eq!(place.run(&["check", "lib", "--json"]).done().object()["faces"], 62);
+}
+
+#[test]
+fn a_stranger_seen_twice_is_familiar_under_the_same_id() {
+    let place = Place::new();
+    place.learnt();
+    let lines = stream(&[0, 4, 1, 4, 2, 4], 6, "w");
+    let answers = place.fed(&["watch", "lib"], &lines).done().objects();
+    let person = |k: usize| &answers[k]["faces"][0]["person"];
+    let share = |k: usize, of: &str| answers[k]["faces"][0][of].as_f64().unwrap();
+    assert_eq!(person(1)["new"], true);
+    assert!(share(1, "stranger") > 0.5 && share(0, "familiar") > 0.9, "{answers:?}");
+    for k in [3, 5] {
+        assert_eq!((&person(k)["id"], &person(k)["new"]), (&person(1)["id"], &json!(false)));
+        assert!(share(k, "familiar") > 0.5, "{answers:?}");
+    }
+    // And after learning.
+    let id = person(1)["id"].clone();
+    place.run(&["learn", "lib", "--sweeps", "20"]).done();
+    let people = place.run(&["people", "lib", "--json"]).done().objects();
+    assert_eq!(person_of(&people, "w5")["person"], id);
+    assert_eq!(person_of(&people, "w5")["n_faces"], 3);
+}
+
+#[test]
+fn a_second_learner_is_told_to_wait() {
+    let place = Place::new();
+    place.learnt();
+    let library = kith_store::Library::open(&place.path("lib")).unwrap();
+    let claim = library.claim().unwrap();
+    place.run(&["learn", "lib"]).refused(&["another kith is learning"]);
+    place.run(&["forget", "lib", "--face", "p0_0"]).refused(&["another kith is learning"]);
+    assert_eq!(place.run(&["watch", "lib"]).status, 2);
+    // Reading and saying go on.
+    place.run(&["people", "lib"]).done();
+    place.run(&["name", "lib", "p0_0", "Ann"]).done();
+    drop(claim);
+    place.run(&["learn", "lib", "--sweeps", "5"]).done();
+}

@@ -1,0 +1,255 @@
+//! The question whose answer is expected to settle most: information gained about who every face is, over the draws.
+//!
+//! What is not known of a face is the entropy of its name over the draws, where a name that nobody has given yet counts
+//! 3 nats more, since it is still to be told. For every answer to a question the draws are weighed by its
+//! probability under each (MODEL.md §5, §7), and the entropies that are then left are averaged over the answers. The
+//! difference, summed over the faces, is what a question gains.
+
+use std::collections::BTreeMap;
+
+use kith::chain::Draw;
+use kith::ids::FaceId;
+
+use crate::belief::Belief;
+use crate::people::Clusters;
+
+/// What is still to be told of somebody whom nobody has named: a name out of about twenty.
+const UNNAMED: f64 = 3.0;
+/// How many questions are weighed exactly.
+const CANDIDATES: usize = 200;
+/// A face counts as settled when a name has this probability.
+const SETTLED: f64 = 0.95;
+
+/// Something to ask a person.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Question {
+    /// What to ask.
+    pub about: About,
+    /// Nats that the answer is expected to tell about all faces together.
+    pub gain: f64,
+    /// How many more faces are expected to be settled by the answer.
+    pub settles: f64,
+}
+
+/// What a question is about.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum About {
+    /// Who is this?
+    Who(FaceId),
+    /// Are these the same person? With how probable that is.
+    Same(FaceId, FaceId, f64),
+}
+
+/// Draws with what of them matters here.
+struct Table<'a> {
+    draws: &'a [Draw],
+    n_names: usize,
+}
+
+impl Belief {
+    /// The `n` best questions, the best first; no two of them about the same face.
+    pub fn ask(&self, n: usize) -> Vec<Question> {
+        let clusters = Clusters::of(&self.draws, self.snapshot.names.len());
+        let table = Table { draws: &self.draws, n_names: self.snapshot.names.len() };
+        let answered = self.answered();
+        let mut members: BTreeMap<u32, Vec<FaceId>> = BTreeMap::new();
+        for (face, &cluster) in clusters.of_face.iter().enumerate() {
+            members.entry(cluster).or_default().push(FaceId::new(face));
+        }
+        // The most certain face stands for a cluster; a doubtful one is worth asking about for itself.
+        let certainty = |face: &FaceId| clusters.certainty[face.index()];
+        let mut faces: Vec<(f64, FaceId)> = Vec::new();
+        let mut centres: Vec<(FaceId, &[FaceId])> = Vec::new();
+        for of_cluster in members.values() {
+            let unnamed = of_cluster.iter().filter(|face| self.snapshot.data.given_name(**face).is_none());
+            let best = unnamed.clone().max_by(|a, b| certainty(a).total_cmp(&certainty(b)));
+            let left: f64 = of_cluster.iter().map(|&face| table.entropy(face, None)).sum();
+            if let Some(&best) = best {
+                faces.push((left, best));
+                centres.push((best, of_cluster));
+            }
+            let doubtful = unnamed
+                .filter(|face| certainty(face) < 0.8)
+                .min_by(|a, b| certainty(a).total_cmp(&certainty(b)));
+            if let Some(&doubtful) = doubtful.filter(|&&doubtful| Some(&doubtful) != best) {
+                faces.push((left.min(table.entropy(doubtful, None) + 1.0), doubtful));
+            }
+        }
+        faces.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        faces.truncate(CANDIDATES);
+        let mut questions: Vec<Question> =
+            faces.iter().map(|&(_, face)| table.question(About::Who(face), &self.model)).collect();
+        for (a, b, p) in uncertain_pairs(&self.draws, &centres) {
+            if !answered.contains(&(a.min(b), a.max(b))) {
+                questions.push(table.question(About::Same(a, b, p), &self.model));
+            }
+        }
+        questions.retain(|question| question.gain > 1e-6);
+        questions.sort_by(|a, b| b.gain.total_cmp(&a.gain));
+        let mut asked: Vec<FaceId> = Vec::new();
+        questions.retain(|question| {
+            let faces = match question.about {
+                About::Who(face) => vec![face],
+                About::Same(a, b, _) => vec![a, b],
+            };
+            let is_new = faces.iter().all(|face| !asked.contains(face));
+            asked.extend(faces);
+            is_new
+        });
+        questions.truncate(n);
+        questions
+    }
+
+    /// Pairs that somebody has compared.
+    fn answered(&self) -> std::collections::BTreeSet<(FaceId, FaceId)> {
+        use kith::data::Statement::{Different, Same};
+        let pairs =
+            self.snapshot.data.evidence().statements().iter().filter_map(|statement| match *statement {
+                Same(a, b) | Different(a, b) => Some((a.min(b), a.max(b))),
+                _ => None,
+            });
+        pairs.collect()
+    }
+}
+
+/// Pairs of clusters' faces that some draws have together and others not, with how often.
+fn uncertain_pairs(draws: &[Draw], centres: &[(FaceId, &[FaceId])]) -> Vec<(FaceId, FaceId, f64)> {
+    let mut often: BTreeMap<(FaceId, FaceId), f64> = BTreeMap::new();
+    for draw in draws {
+        let mut at: BTreeMap<u32, Vec<FaceId>> = BTreeMap::new();
+        for &(face, _) in centres {
+            at.entry(draw.identities[face.index()]).or_default().push(face);
+        }
+        for faces in at.values().filter(|faces| faces.len() > 1) {
+            for (k, &b) in faces.iter().enumerate() {
+                faces[..k].iter().for_each(|&a| *often.entry((a, b)).or_default() += 1.0);
+            }
+        }
+    }
+    let mut pairs: Vec<(FaceId, FaceId, f64)> = often
+        .into_iter()
+        .map(|((a, b), n)| (a, b, n / draws.len() as f64))
+        .filter(|pair| pair.2 < 0.98)
+        .collect();
+    pairs.sort_by(|a, b| (a.2 - 0.5).abs().total_cmp(&(b.2 - 0.5).abs()));
+    pairs.truncate(CANDIDATES);
+    pairs
+}
+
+impl Table<'_> {
+    fn name(&self, draw: &Draw, face: FaceId) -> usize {
+        let identity = draw.identities[face.index()] as usize;
+        draw.names[identity].map_or(self.n_names, |label| label.index())
+    }
+
+    /// What is not known of a face, over weighed draws (or all alike), and the probability of its best known name.
+    fn unknown(&self, face: FaceId, weights: Option<&[f64]>, told: impl Fn(&Draw) -> bool) -> (f64, f64) {
+        let even = 1.0 / self.draws.len() as f64;
+        let mut p: BTreeMap<usize, f64> = BTreeMap::new();
+        for (number, draw) in self.draws.iter().enumerate() {
+            let weight = weights.map_or(even, |weights| weights[number]);
+            // A name that has just been told has a place of its own, after unknown.
+            let place = if told(draw) { self.n_names + 1 } else { self.name(draw, face) };
+            *p.entry(place).or_default() += weight;
+        }
+        let entropy: f64 = p.values().filter(|&&p| p > 0.0).map(|p| -p * p.ln()).sum();
+        let best = p.iter().filter(|(place, _)| **place != self.n_names).map(|(_, p)| *p).fold(0.0, f64::max);
+        (entropy + UNNAMED * p.get(&self.n_names).copied().unwrap_or(0.0), best)
+    }
+
+    fn entropy(&self, face: FaceId, weights: Option<&[f64]>) -> f64 {
+        self.unknown(face, weights, |_| false).0
+    }
+
+    fn question(&self, about: About, model: &kith::model::Model) -> Question {
+        let faces = self.concerned(about);
+        let nothing = |_: &Draw, _: FaceId| false;
+        let before = self.left(&faces, None, nothing);
+        let mut after = (0.0, 0.0);
+        for (probability, weights, told) in self.answers(about, model) {
+            let is_told = |draw: &Draw, face: FaceId| match (about, told) {
+                (About::Who(asked), true) => draw.identities[face.index()] == draw.identities[asked.index()],
+                _ => false,
+            };
+            let left = self.left(&faces, Some(&weights), is_told);
+            after.0 += probability * left.0;
+            after.1 += probability * left.1;
+        }
+        Question { about, gain: before.0 - after.0, settles: (after.1 - before.1).max(0.0) }
+    }
+
+    /// Entropy and settled faces in all.
+    fn left(
+        &self,
+        faces: &[FaceId],
+        weights: Option<&[f64]>,
+        told: impl Fn(&Draw, FaceId) -> bool,
+    ) -> (f64, f64) {
+        let mut sums = (0.0, 0.0);
+        for &face in faces {
+            let (entropy, best) = self.unknown(face, weights, |draw| told(draw, face));
+            sums.0 += entropy;
+            sums.1 += f64::from(u8::from(best >= SETTLED));
+        }
+        sums
+    }
+
+    /// Faces that any draw has together with those that are asked about; of the others an answer says next to nothing.
+    fn concerned(&self, about: About) -> Vec<FaceId> {
+        let asked = match about {
+            About::Who(face) => vec![face],
+            About::Same(a, b, _) => vec![a, b],
+        };
+        let n_faces = self.draws.first().map_or(0, |draw| draw.identities.len());
+        let mut is_concerned = vec![false; n_faces];
+        for draw in self.draws {
+            for face in &asked {
+                let identity = draw.identities[face.index()];
+                let others = draw.identities.iter().zip(&mut is_concerned);
+                others.filter(|(other, _)| **other == identity).for_each(|(_, is)| *is = true);
+            }
+        }
+        (0..n_faces).filter(|&face| is_concerned[face]).map(FaceId::new).collect()
+    }
+
+    /// Every answer: its probability, the draws as it weighs them, and whether it tells a name that was not known.
+    fn answers(&self, about: About, model: &kith::model::Model) -> Vec<(f64, Vec<f64>, bool)> {
+        let n = self.draws.len() as f64;
+        let likelihoods: Vec<(Vec<f64>, bool)> = match about {
+            About::Same(a, b, _) => {
+                let e = model.evidence_error_rate;
+                let yes = |draw: &Draw| {
+                    let is_one = draw.identities[a.index()] == draw.identities[b.index()];
+                    if is_one { 1.0 - e } else { e }
+                };
+                let yes: Vec<f64> = self.draws.iter().map(yes).collect();
+                let no = yes.iter().map(|p| 1.0 - p).collect();
+                vec![(yes, false), (no, false)]
+            }
+            About::Who(face) => {
+                let mut names: Vec<usize> = self.draws.iter().map(|draw| self.name(draw, face)).collect();
+                names.sort_unstable();
+                names.dedup();
+                let wrong = |draw: &Draw| draw.error_rate / names.len().max(2) as f64;
+                let of_name = |&name: &usize| {
+                    let p = |draw: &Draw| match self.name(draw, face) == name {
+                        true => 1.0 - wrong(draw) * (names.len() - 1) as f64,
+                        false => wrong(draw),
+                    };
+                    (self.draws.iter().map(p).collect(), name == self.n_names)
+                };
+                names.iter().map(of_name).collect()
+            }
+        };
+        let weighed = |(likelihood, told): (Vec<f64>, bool)| {
+            let total: f64 = likelihood.iter().sum();
+            let weights = likelihood.iter().map(|p| p / total).collect();
+            (total / n, weights, told)
+        };
+        likelihoods
+            .into_iter()
+            .filter(|(likelihood, _)| likelihood.iter().sum::<f64>() > 0.0)
+            .map(weighed)
+            .collect()
+    }
+}

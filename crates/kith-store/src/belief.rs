@@ -1,0 +1,487 @@
+//! What is believed of a library: chains that go on where they stopped, draws, and people.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::Ordering;
+
+use kith::chain::{Chain, Draw, Memory, Start, Watch};
+use kith::data::Embeddings;
+use kith::gibbs::Sweep;
+use kith::ids::FaceId;
+use kith::model::Model;
+use kith::model::face::FaceKind;
+use kith_io::model_file::{ModelSettings, to_tree};
+use rayon::prelude::*;
+use serde_json::Value;
+
+use crate::memory;
+use crate::people::Person;
+use crate::snapshot::Snapshot;
+use crate::{Library, StoreError};
+
+/// Rounds of local moves of every draw after something was said or seen.
+const ROUNDS: usize = 2;
+/// Multiplications that may be spent on that: a second or two.
+const BUDGET: f64 = 4e9;
+/// How many draws go on then, at least and at most.
+const FEWEST_STATES: usize = 16;
+const MOST_STATES: usize = 100;
+/// Sweeps of chains that have never swept, when somebody asks before `learn`, and how many are then kept.
+const FIRST_SWEEPS: u64 = 5;
+const FIRST_DRAWS: usize = 8;
+/// While there are no more faces, all of them may change to another person with everything that is said.
+const FEW_FACES: usize = 200;
+/// How many draws of each chain are kept.
+const DRAWS_PER_CHAIN: usize = 25;
+/// While there are fewer faces, the face prior is learnt anew without `learn` too, with every doubling.
+pub(crate) const FEW: usize = 1000;
+/// How many chains a library begins with.
+pub const CHAINS: u32 = 4;
+
+/// Chains, draws and what they are about.
+#[derive(Debug)]
+pub struct Belief {
+    /// The model, its face prior learnt.
+    pub model: Model,
+    /// The library as it was when it was read.
+    pub snapshot: Snapshot,
+    /// Draws of the posterior.
+    pub draws: Vec<Draw>,
+    chains: Vec<Chain>,
+    seed: u64,
+}
+
+/// How to learn.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    /// Sweeps of each chain.
+    pub sweeps: u64,
+    /// Chains, where none have been started yet.
+    pub chains: Option<u32>,
+    /// Makes it repeatable, where no chain has been started yet.
+    pub seed: Option<u64>,
+}
+
+/// What learning changed, in people's terms.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// People who were not there.
+    pub new_people: usize,
+    /// People who are no longer there: parts of others.
+    pub gone_people: usize,
+    /// Faces that somebody has gained, by title.
+    pub gained: Vec<(String, usize)>,
+    /// Faces that are now uncertain (below 60 %).
+    pub uncertain: usize,
+    /// Sweeps that each chain has made in all.
+    pub sweeps: u64,
+    /// Whether it was interrupted.
+    pub is_interrupted: bool,
+}
+
+impl Belief {
+    /// What is believed now: everything that was seen and said since is taken in, by a few local moves.
+    /// Refused while there is no face to believe anything of.
+    pub fn open(library: &Library) -> Result<Self, StoreError> {
+        let snapshot = library.snapshot()?;
+        if snapshot.faces.is_empty() {
+            return Err(StoreError::refused(format!(
+                "{}: found only ignored faces, wanted at least one that is not",
+                library.path().display()
+            )));
+        }
+        let model = model(library, &snapshot, false)?;
+        let seed = library.meta("seed")?.and_then(|seed| seed.parse().ok()).unwrap_or(1);
+        let believed: i64 = library.meta("believed")?.and_then(|id| id.parse().ok()).unwrap_or(-1);
+        let draws = match believed == snapshot.last_entry() {
+            true => library.draws(&snapshot)?,
+            false => None,
+        };
+        let is_current = draws.is_some();
+        let draws = draws.unwrap_or_default();
+        let mut belief = Self { model, snapshot, draws, chains: Vec::new(), seed };
+        if !is_current {
+            let touched = belief.catch_up(library, believed)?;
+            match belief.save(library, Some(&touched)) {
+                // Another process writes: the answer is as good without being kept.
+                Ok(()) | Err(StoreError::Busy { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(belief)
+    }
+
+    /// The chains; they are brought back when first needed.
+    pub fn chains(&mut self, library: &Library) -> Result<&mut [Chain], StoreError> {
+        if self.chains.is_empty() {
+            self.model.check(&self.snapshot.data)?;
+            let memories = library.memories(&self.snapshot)?;
+            let (model, data, seed) = (&self.model, &self.snapshot.data, self.seed);
+            self.chains =
+                memories.par_iter().map(|memory| Chain::resume(memory, seed, model, data)).collect();
+        }
+        Ok(&mut self.chains)
+    }
+
+    /// The parts apart, the chains to be moved.
+    pub(crate) fn apart(
+        &mut self,
+        library: &Library,
+    ) -> Result<(&Model, &Snapshot, &mut [Chain]), StoreError> {
+        self.chains(library)?;
+        Ok((&self.model, &self.snapshot, &mut self.chains))
+    }
+
+    /// Starts chains where there are none.
+    fn start(&mut self, n_chains: u32, sweeps: u64) {
+        let (model, data, seed) = (&self.model, &self.snapshot.data, self.seed);
+        let begin = |number: u32| {
+            let mut chain = Chain::start(Start::Sequential, number, seed, model, data);
+            for _ in 0..sweeps {
+                chain.sweep(&Sweep::default(), model, data);
+            }
+            chain
+        };
+        self.chains = (0..n_chains).into_par_iter().map(begin).collect();
+    }
+
+    /// Takes in what was seen and said since: every draw goes on from where it was, new faces are seated, and those that
+    /// something was said of are looked at again with some of their people. What nobody touched keeps all its draws.
+    fn catch_up(&mut self, library: &Library, believed: i64) -> Result<BTreeSet<FaceId>, StoreError> {
+        self.model.check(&self.snapshot.data)?;
+        let mut memories = library.memories_of_draws(&self.snapshot)?;
+        if memories.is_empty() {
+            memories = library.memories(&self.snapshot)?;
+        }
+        if memories.is_empty() {
+            self.begin();
+            return Ok(self.snapshot.data.faces().collect());
+        }
+        let n_identities = memories.iter().map(|memory| memory.names.len()).max().unwrap_or(1) as f64;
+        let cost = cost_of_face(&self.model);
+        let n_states = (BUDGET / (self.snapshot.faces.len() as f64 * cost)) as usize;
+        let memories = thinned(memories, n_states.clamp(FEWEST_STATES, MOST_STATES));
+        let mut new: BTreeSet<FaceId> = BTreeSet::new();
+        for memory in &memories {
+            let faces = memory.identities.iter().enumerate().filter(|(_, seat)| seat.is_none());
+            new.extend(faces.map(|(face, _)| FaceId::new(face)));
+        }
+        let entries = self.snapshot.log.iter().filter(|entry| entry.id > believed);
+        let said: BTreeSet<FaceId> = entries.flat_map(|entry| self.snapshot.faces_of(entry)).collect();
+        let person_of = library.person_of_faces(&self.snapshot)?;
+        let room = (BUDGET / (memories.len() as f64 * n_identities * cost * ROUNDS as f64)) as usize;
+        let touched = with_company(said, &new, &person_of, room.clamp(20, 500));
+        self.settle(&memories, &touched);
+        // While there are few faces, people are made out anew.
+        if self.snapshot.faces.len() <= FEW_FACES {
+            return Ok(self.snapshot.data.faces().collect());
+        }
+        Ok(touched.into_iter().chain(new).collect())
+    }
+
+    /// First draws, when somebody asks before `learn`.
+    fn begin(&mut self) {
+        self.start(CHAINS, FIRST_SWEEPS);
+        let (model, data) = (&self.model, &self.snapshot.data);
+        let of_chain = |chain: &mut Chain| {
+            let next = |_| {
+                chain.sweep(&Sweep::default(), model, data);
+                chain.draw(model, data)
+            };
+            (0..FIRST_DRAWS).map(next).collect::<Vec<Draw>>()
+        };
+        self.draws = self.chains.par_iter_mut().flat_map_iter(of_chain).collect();
+    }
+
+    /// Goes on from what is remembered with some faces looked at again. The last of each chain is that chain.
+    fn settle(&mut self, memories: &[Memory], touched: &[FaceId]) {
+        let (model, data) = (&self.model, &self.snapshot.data);
+        let last: BTreeMap<u32, usize> =
+            memories.iter().enumerate().map(|(place, memory)| (memory.chain, place)).collect();
+        // Another stream for each, and for each time.
+        let seed = self.seed.wrapping_add((self.snapshot.last_entry() as u64) << 20);
+        let go_on = |(place, memory): (usize, &Memory)| {
+            let mut chain = Chain::resume(memory, seed.wrapping_add(place as u64), model, data);
+            for _ in 0..ROUNDS {
+                chain.settle(touched, model, data);
+            }
+            let draw = chain.draw(model, data);
+            let is_last = last[&memory.chain] == place;
+            (draw, is_last.then_some(chain))
+        };
+        let gone_on: Vec<(Draw, Option<Chain>)> = memories.par_iter().enumerate().map(go_on).collect();
+        self.chains.clear();
+        self.draws.clear();
+        for (draw, chain) in gone_on {
+            self.draws.push(draw);
+            self.chains.extend(chain);
+        }
+    }
+
+    /// Learns: all chains sweep all faces, and people are made out anew. What has been learnt is kept now and then, so
+    /// that whoever is interrupted goes on from there.
+    pub fn learn(library: &Library, plan: &Plan, watch: &Watch<'_>) -> Result<(Self, Changes), StoreError> {
+        let before = library.people()?;
+        let snapshot = library.snapshot()?;
+        if snapshot.faces.is_empty() {
+            return Err(StoreError::refused("found only ignored faces, wanted at least one that is not"));
+        }
+        let model = model(library, &snapshot, true)?;
+        model.check(&snapshot.data)?;
+        if library.meta("seed")?.is_none() {
+            library.set_meta("seed", &plan.seed.unwrap_or(1).to_string())?;
+        }
+        let seed = library.meta("seed")?.and_then(|seed| seed.parse().ok()).unwrap_or(1);
+        let mut belief = Self { model, snapshot, draws: Vec::new(), chains: Vec::new(), seed };
+        let n_before = belief.chains(library)?.len() as u32;
+        if n_before == 0 || plan.chains.is_some_and(|wanted| wanted != n_before) {
+            belief.start(plan.chains.unwrap_or(CHAINS), 0);
+        }
+        let is_interrupted = belief.sweep(library, plan.sweeps, watch)?;
+        belief.save(library, None)?;
+        let mut changes = changes(&before, &library.people()?);
+        changes.sweeps = belief.chains.first().map_or(0, Chain::n_sweeps);
+        changes.is_interrupted = is_interrupted;
+        Ok((belief, changes))
+    }
+
+    /// Sweeps all chains, however soon it is interrupted; the first fifth of what was made is not kept.
+    fn sweep(&mut self, library: &Library, sweeps: u64, watch: &Watch<'_>) -> Result<bool, StoreError> {
+        let (model, data) = (&self.model, &self.snapshot.data);
+        let round = (200_000 / data.n_faces() as u64).clamp(1, 50);
+        let sweep_all = Sweep::default();
+        let mut kept: Vec<Kept> = self.chains.iter().map(|_| Kept::default()).collect();
+        let (mut done, mut saved) = (0, std::time::Instant::now());
+        while done < sweeps && !watch.stop.load(Ordering::Relaxed) {
+            let until = (done + round).min(sweeps);
+            self.chains.par_iter_mut().zip(&mut kept).for_each(|(chain, kept)| {
+                for _ in done..until {
+                    if watch.stop.load(Ordering::Relaxed) {
+                        break;
+                    }
+                    chain.sweep(&sweep_all, model, data);
+                    kept.count(|| chain.draw(model, data));
+                    (watch.swept)();
+                }
+            });
+            done = until;
+            if saved.elapsed().as_secs() >= 20 && done < sweeps {
+                let (chains, draws) = (memory::now(&self.chains, model, &self.snapshot), drawn(&kept));
+                library.write(|_| library.remember(&chains, &draws, &self.snapshot))?;
+                saved = std::time::Instant::now();
+            }
+        }
+        self.draws = drawn(&kept);
+        if self.draws.is_empty() {
+            self.draws = memory::now(&self.chains, model, &self.snapshot);
+        }
+        Ok(watch.stop.load(Ordering::Relaxed))
+    }
+
+    /// Keeps chains, draws and people; only `touched` faces may change to another person, where it is given.
+    fn save(&self, library: &Library, touched: Option<&BTreeSet<FaceId>>) -> Result<(), StoreError> {
+        let chains = memory::now(&self.chains, &self.model, &self.snapshot);
+        library.write(|_| {
+            library.remember(&chains, &self.draws, &self.snapshot)?;
+            library.set_people(&self.draws, &self.snapshot, touched)?;
+            library.set_meta("believed", &self.snapshot.last_entry().to_string())
+        })
+    }
+
+    /// Keeps the chains only; draws go on from where they were when somebody asks.
+    pub(crate) fn save_chains(&self, library: &Library) -> Result<(), StoreError> {
+        let chains = memory::now(&self.chains, &self.model, &self.snapshot);
+        library.write(|_| library.remember_chains(&chains, &self.snapshot))
+    }
+
+    /// Takes in what was said since, without reading faces anew; returns the faces it was said of. Chains are to be
+    /// extended.
+    pub(crate) fn hear_news(&mut self, library: &Library) -> Result<BTreeSet<FaceId>, StoreError> {
+        self.snapshot.hear_news(library)
+    }
+
+    /// How probable it is that what an entry says is true, by the draws; `None` where it says nothing of who is who.
+    pub fn agreement(&self, entry: &crate::log::Entry) -> Option<f64> {
+        use crate::snapshot::Meaning;
+        use kith::data::Statement;
+        let meaning = self.snapshot.meaning(entry)?;
+        let identity = |draw: &Draw, face: FaceId| draw.identities[face.index()];
+        let name = |draw: &Draw, face: FaceId| draw.names[identity(draw, face) as usize];
+        let holds = |draw: &&Draw| match meaning {
+            Meaning::Named(face, label) => name(draw, face) == Some(label),
+            Meaning::Said(Statement::Not(face, label)) => name(draw, face) != Some(label),
+            Meaning::Said(Statement::Same(a, b)) => identity(draw, a) == identity(draw, b),
+            Meaning::Said(Statement::Different(a, b)) => identity(draw, a) != identity(draw, b),
+        };
+        Some(self.draws.iter().filter(holds).count() as f64 / self.draws.len() as f64)
+    }
+}
+
+/// Draws of a chain whose end is not known yet: evenly spaced, ever wider.
+#[derive(Default)]
+struct Kept {
+    n_sweeps: u64,
+    /// Every how many sweeps one is kept, as a power of two.
+    wide: u32,
+    draws: Vec<(u64, Draw)>,
+}
+
+impl Kept {
+    /// One more sweep was made.
+    fn count(&mut self, draw: impl FnOnce() -> Draw) {
+        self.n_sweeps += 1;
+        if self.n_sweeps.is_multiple_of(1 << self.wide) {
+            self.draws.push((self.n_sweeps, draw()));
+        }
+        if self.draws.len() >= 4 * DRAWS_PER_CHAIN {
+            self.wide += 1;
+            self.draws.retain(|(sweep, _)| sweep.is_multiple_of(1 << self.wide));
+        }
+    }
+}
+
+/// The draws of all chains without the first fifth, at most [`DRAWS_PER_CHAIN`] of each.
+fn drawn(kept: &[Kept]) -> Vec<Draw> {
+    let of_chain = |kept: &Kept| {
+        let late = kept.draws.iter().filter(|(sweep, _)| *sweep > kept.n_sweeps / 5);
+        let late: Vec<&Draw> = late.map(|(_, draw)| draw).collect();
+        let step = late.len().div_ceil(DRAWS_PER_CHAIN).max(1);
+        // Counted from the end, so that the latest is among them.
+        late.into_iter()
+            .rev()
+            .step_by(step)
+            .cloned()
+            .collect::<Vec<Draw>>()
+            .into_iter()
+            .rev()
+            .collect::<Vec<Draw>>()
+    };
+    kept.iter().flat_map(of_chain).collect()
+}
+
+/// The faces to look at again, about `room` of them: those that something was said of, some others of their people, and
+/// new ones.
+pub(crate) fn with_company(
+    said: BTreeSet<FaceId>,
+    new: &BTreeSet<FaceId>,
+    person_of: &[Option<i64>],
+    room: usize,
+) -> Vec<FaceId> {
+    let mut of_person: BTreeMap<i64, Vec<FaceId>> = BTreeMap::new();
+    for (face, person) in person_of.iter().enumerate() {
+        person.iter().for_each(|&person| of_person.entry(person).or_default().push(FaceId::new(face)));
+    }
+    let mut touched = said.clone();
+    let each = (room / said.len().max(1)).max(4);
+    for face in said {
+        let company = person_of[face.index()].map_or(&[][..], |person| &of_person[&person]);
+        let step = company.len().div_ceil(each).max(1);
+        touched.extend(company.iter().step_by(step));
+    }
+    let left = room.saturating_sub(touched.len());
+    touched.extend(new.iter().take(left));
+    touched.into_iter().collect()
+}
+
+/// At most `most` memories, evenly spaced, the last of each chain among them.
+fn thinned(memories: Vec<Memory>, most: usize) -> Vec<Memory> {
+    let step = memories.len().div_ceil(most).max(1);
+    let last: BTreeMap<u32, usize> =
+        memories.iter().enumerate().map(|(place, memory)| (memory.chain, place)).collect();
+    let is_kept = |place: usize, memory: &Memory| place.is_multiple_of(step) || last[&memory.chain] == place;
+    memories
+        .into_iter()
+        .enumerate()
+        .filter(|(place, memory)| is_kept(*place, memory))
+        .map(|(_, m)| m)
+        .collect()
+}
+
+/// About how many multiplications it takes to weigh one face at one identity.
+fn cost_of_face(model: &Model) -> f64 {
+    let dimension = model.face.dimension() as f64;
+    match model.face.kind {
+        FaceKind::Isotropic(_) => dimension,
+        _ => dimension * dimension,
+    }
+}
+
+/// The model of a library: its settings, the face prior learnt from its faces. A learner learns it anew when there are
+/// twice as many faces as when it was learnt.
+fn model(library: &Library, snapshot: &Snapshot, is_learning: bool) -> Result<Model, StoreError> {
+    let n_faces = snapshot.data.n_faces();
+    let n_when_learnt: usize = library.meta("model_faces")?.and_then(|n| n.parse().ok()).unwrap_or(0);
+    let is_stale = n_faces >= 2 * n_when_learnt && (is_learning || n_faces < FEW);
+    let has_background = library.meta("background")?.is_some();
+    let stored = library.meta("model")?.filter(|_| has_background || !is_stale);
+    let wrong = |message: String| StoreError::refused(format!("the library's model: {message}"));
+    let tree = |text: String| serde_json::from_str::<Value>(&text).map_err(|error| wrong(error.to_string()));
+    match stored {
+        Some(text) => {
+            let settings = ModelSettings::from_tree(&tree(text)?).map_err(wrong)?;
+            Ok(settings.resolve(&snapshot.data, None, &mut |_| ())?)
+        }
+        None => {
+            let settings = match library.meta("settings")? {
+                Some(text) => ModelSettings::from_tree(&tree(text)?).map_err(wrong)?,
+                None => ModelSettings::isotropic(),
+            };
+            let model = settings.resolve(&snapshot.data, None, &mut |_| ())?;
+            match keep_model(library, &model, n_faces) {
+                Ok(()) | Err(StoreError::Busy { .. }) => Ok(model),
+                Err(error) => Err(error),
+            }
+        }
+    }
+}
+
+fn keep_model(library: &Library, model: &Model, n_faces: usize) -> Result<(), StoreError> {
+    library.write(|_| {
+        library.set_meta("model", &to_tree(model).to_string())?;
+        library.set_meta("model_faces", &n_faces.to_string())
+    })
+}
+
+impl Library {
+    /// Sets the model: the tree of keys of a MODEL.toml, and people of the same network to learn from what faces look
+    /// like in general. Chains go on under it.
+    pub fn set_model(
+        &self,
+        settings: &Value,
+        background: Option<(&Embeddings, &[Vec<usize>])>,
+    ) -> Result<(), StoreError> {
+        let wrong = |message| StoreError::refused(format!("the model: {message}"));
+        let parsed = ModelSettings::from_tree(settings).map_err(wrong)?;
+        let snapshot = self.snapshot()?;
+        let model = parsed.resolve(&snapshot.data, background, &mut |_| ())?;
+        model.check(&snapshot.data)?;
+        self.write(|_| {
+            self.set_meta("settings", &settings.to_string())?;
+            self.set_meta("model", &to_tree(&model).to_string())?;
+            self.set_meta("model_faces", &snapshot.data.n_faces().to_string())?;
+            match background {
+                Some(_) => self.set_meta("background", "1"),
+                None => self.unset_meta("background"),
+            }
+        })
+    }
+}
+
+/// What is different between two lists of people.
+fn changes(before: &[Person], after: &[Person]) -> Changes {
+    let known: BTreeMap<i64, usize> = before.iter().map(|person| (person.id, person.faces.len())).collect();
+    let mut changes = Changes::default();
+    for person in after {
+        match known.get(&person.id) {
+            None => changes.new_people += 1,
+            Some(&n) if person.faces.len() > n => {
+                changes.gained.push((person.title(), person.faces.len() - n));
+            }
+            Some(_) => {}
+        }
+        changes.uncertain += person.faces.iter().filter(|face| face.p < 0.6).count();
+    }
+    changes.gone_people =
+        before.iter().filter(|person| after.iter().all(|other| other.id != person.id)).count();
+    changes.gained.sort_by_key(|(title, n)| (std::cmp::Reverse(*n), title.clone()));
+    changes
+}

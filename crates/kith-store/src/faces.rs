@@ -1,0 +1,271 @@
+//! Faces and frames come in: all of them or none, and each once.
+
+use std::collections::HashMap;
+
+use kith_io::dataset::FaceTable;
+use rusqlite::{Connection, OptionalExtension, params};
+use serde_json::{Map, Value};
+
+use crate::log::{self, DATASET};
+use crate::{Library, StoreError, codec};
+
+/// A frame that arrives.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct NewFrame {
+    /// Its id; without one it is a frame of its own.
+    pub key: Option<String>,
+    /// RFC 3339 or seconds.
+    pub time: Option<String>,
+    /// Where it was taken.
+    pub context: Option<String>,
+    /// The file it comes from.
+    pub source: Option<String>,
+    /// Who is on it.
+    pub faces: Vec<NewFace>,
+}
+
+/// A face that arrives.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct NewFace {
+    /// Its id.
+    pub key: String,
+    /// Its embedding.
+    pub embedding: Vec<f32>,
+    /// The name that it was given.
+    pub name: Option<String>,
+    /// Where it is on the frame.
+    pub place: Option<String>,
+    /// How well it is seen.
+    pub quality: Option<String>,
+    /// All other columns.
+    pub other: Map<String, Value>,
+}
+
+/// What an addition did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Added {
+    /// Faces that were not there.
+    pub faces: usize,
+    /// Faces that were there already.
+    pub known: usize,
+    /// Frames that were not there.
+    pub frames: usize,
+    /// Names that were given with them.
+    pub names: usize,
+}
+
+impl Library {
+    /// Adds frames, or none of them; faces that are there already are left as they are. `embedding` says which
+    /// network the embeddings come from.
+    pub fn add(&self, frames: &[NewFrame], embedding: Option<&str>) -> Result<Added, StoreError> {
+        let n_faces = frames.iter().map(|frame| frame.faces.len()).sum::<usize>();
+        if n_faces == 0 {
+            return Err(StoreError::refused("found zero faces, wanted at least one"));
+        }
+        self.write(|_| {
+            self.check_network(embedding)?;
+            let act = log::next_act(self)?;
+            let mut added = Added::default();
+            for frame in frames {
+                self.add_frame(frame, act, &mut added)?;
+            }
+            Ok(added)
+        })
+    }
+
+    fn check_network(&self, embedding: Option<&str>) -> Result<(), StoreError> {
+        let Some(found) = embedding else { return Ok(()) };
+        match self.meta("embedding")? {
+            Some(wanted) if wanted != found => Err(StoreError::refused(format!(
+                "found embeddings of \"{found}\", wanted those of \"{wanted}\" as in the library"
+            ))),
+            None if self.dimension()?.is_some() => Err(StoreError::refused(format!(
+                "found the network \"{found}\" for a library that was begun without one, wanted --embedding at the first add"
+            ))),
+            Some(_) => Ok(()),
+            None => self.set_meta("embedding", found),
+        }
+    }
+
+    fn add_frame(&self, frame: &NewFrame, act: i64, added: &mut Added) -> Result<(), StoreError> {
+        let connection = &self.connection;
+        let mut id = None;
+        for face in &frame.faces {
+            self.check_embedding(face)?;
+            if let Some(known) = self.known_face(face)? {
+                added.known += 1;
+                self.give_name(known, face, act, added)?;
+                continue;
+            }
+            let frame_id = match id {
+                Some(id) => id,
+                None => *id.insert(self.frame(frame, added)?),
+            };
+            let other = (!face.other.is_empty()).then(|| Value::Object(face.other.clone()).to_string());
+            let insert = "INSERT INTO faces (key, frame, embedding, box, quality, source, other) \
+                          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+            let bytes = codec::to_bytes(&face.embedding);
+            self.run(|| {
+                connection.prepare_cached(insert)?.execute(params![
+                    face.key,
+                    frame_id,
+                    bytes,
+                    face.place,
+                    face.quality,
+                    frame.source,
+                    other
+                ])
+            })?;
+            added.faces += 1;
+            self.give_name(connection.last_insert_rowid(), face, act, added)?;
+        }
+        Ok(())
+    }
+
+    fn check_embedding(&self, face: &NewFace) -> Result<(), StoreError> {
+        let found = face.embedding.len();
+        if let Some(column) = face.embedding.iter().position(|value| !value.is_finite()) {
+            let value = face.embedding[column];
+            return Err(StoreError::refused(format!(
+                "face {}: found {value} at column {column}, wanted a finite number",
+                face.key
+            )));
+        }
+        match self.dimension()? {
+            Some(wanted) if wanted != found => Err(StoreError::refused(format!(
+                "face {}: found an embedding of dimension {found}, wanted {wanted} as in the library",
+                face.key
+            ))),
+            None if found == 0 => Err(StoreError::refused(format!(
+                "face {}: found an empty embedding, wanted numbers",
+                face.key
+            ))),
+            Some(_) => Ok(()),
+            None => self.set_meta("dimension", &found.to_string()),
+        }
+    }
+
+    /// The face of that id, when it is there with the same embedding.
+    fn known_face(&self, face: &NewFace) -> Result<Option<i64>, StoreError> {
+        let query = "SELECT id, embedding FROM faces WHERE key = ?1";
+        let known: Option<(i64, Vec<u8>)> = self.run(|| {
+            let mut query = self.connection.prepare_cached(query)?;
+            query.query_row([&face.key], |row| Ok((row.get(0)?, row.get(1)?))).optional()
+        })?;
+        match known {
+            Some((_, bytes)) if bytes != codec::to_bytes(&face.embedding) => {
+                Err(StoreError::refused(format!(
+                    "face {}: found another embedding than the library has for this id, wanted the same, or another id",
+                    face.key
+                )))
+            }
+            known => Ok(known.map(|known| known.0)),
+        }
+    }
+
+    /// The id of a frame, which is made when it is not there.
+    fn frame(&self, frame: &NewFrame, added: &mut Added) -> Result<i64, StoreError> {
+        let connection = &self.connection;
+        let context = match &frame.context {
+            Some(name) => Some(self.run(|| intern(connection, "contexts", name))?),
+            None => None,
+        };
+        let query = "SELECT id, context FROM frames WHERE key = ?1";
+        let known: Option<(i64, Option<i64>)> = self.run(|| {
+            connection.query_row(query, [&frame.key], |row| Ok((row.get(0)?, row.get(1)?))).optional()
+        })?;
+        if let Some((id, known)) = known {
+            if context.is_some() && known.is_some() && context != known {
+                let key = frame.key.as_deref().unwrap_or_default();
+                let found = frame.context.as_deref().unwrap_or_default();
+                return Err(StoreError::refused(format!(
+                    "frame {key}: found the context \"{found}\", wanted that of the library"
+                )));
+            }
+            if context.is_some() {
+                let update = "UPDATE frames SET context = ?2 WHERE id = ?1";
+                self.run(|| connection.execute(update, params![id, context]))?;
+            }
+            return Ok(id);
+        }
+        let insert = "INSERT INTO frames (key, context, time, source) VALUES (?1, ?2, ?3, ?4)";
+        self.run(|| {
+            connection.prepare_cached(insert)?.execute(params![frame.key, context, frame.time, frame.source])
+        })?;
+        added.frames += 1;
+        Ok(connection.last_insert_rowid())
+    }
+
+    /// A name that came with a face is evidence like any other, once.
+    fn give_name(&self, id: i64, face: &NewFace, act: i64, added: &mut Added) -> Result<(), StoreError> {
+        let Some(name) = &face.name else { return Ok(()) };
+        let name = self.run(|| intern(&self.connection, "names", name))?;
+        let query = "SELECT 1 FROM evidence WHERE face = ?1 AND name = ?2 AND by = ?3";
+        let is_known =
+            self.run(|| self.connection.query_row(query, params![id, name, DATASET], |_| Ok(())).optional())?;
+        if is_known.is_none() {
+            let insert =
+                "INSERT INTO evidence (act, at, by, kind, face, name) VALUES (?1, ?2, ?3, 'name', ?4, ?5)";
+            self.run(|| self.connection.execute(insert, params![act, log::now(), DATASET, id, name]))?;
+            added.names += 1;
+        }
+        Ok(())
+    }
+
+    /// The face of an id that people use.
+    pub fn face(&self, key: &str) -> Result<i64, StoreError> {
+        let query = "SELECT id FROM faces WHERE key = ?1";
+        let found = self.run(|| self.connection.query_row(query, [key], |row| row.get(0)).optional())?;
+        found.ok_or_else(|| {
+            StoreError::refused(format!("found no face \"{key}\" in {}", self.path().display()))
+        })
+    }
+}
+
+/// The id of a text in a table of texts.
+pub(crate) fn intern(connection: &Connection, table: &str, text: &str) -> rusqlite::Result<i64> {
+    connection.execute(&format!("INSERT OR IGNORE INTO {table} (name) VALUES (?1)"), [text])?;
+    connection.query_row(&format!("SELECT id FROM {table} WHERE name = ?1"), [text], |row| row.get(0))
+}
+
+/// The frames of a dataset as they are added.
+pub fn frames_of(table: &FaceTable, source: Option<&str>) -> Vec<NewFrame> {
+    let data = &table.dataset;
+    let columns: HashMap<&str, &[String]> =
+        table.other.iter().map(|(name, cells)| (name.as_str(), cells.as_slice())).collect();
+    let cell = |name: &str, row: usize| {
+        columns.get(name).map(|cells| cells[row].clone()).filter(|cell| !cell.is_empty())
+    };
+    let face = |face: kith::ids::FaceId| {
+        let row = face.index();
+        let mut other = Map::new();
+        for (name, cells) in &table.other {
+            if !["time", "box", "quality"].contains(&name.as_str()) && !cells[row].is_empty() {
+                other.insert(name.clone(), Value::String(cells[row].clone()));
+            }
+        }
+        if let Some(truth) = table.truth.as_ref().and_then(|truth| truth[row].clone()) {
+            other.insert("truth".to_owned(), Value::String(truth));
+        }
+        NewFace {
+            key: table.faces[row].clone(),
+            embedding: data.embedding(face).to_vec(),
+            name: data.given_name(face).map(|label| data.names()[label.index()].clone()),
+            place: cell("box", row),
+            quality: cell("quality", row),
+            other,
+        }
+    };
+    let frame = |frame: kith::ids::FrameId| {
+        let faces = data.faces_in(frame);
+        let key = &table.frames[frame.index()];
+        NewFrame {
+            key: (!key.is_empty()).then(|| key.clone()),
+            time: faces.iter().find_map(|face| cell("time", face.index())),
+            context: data.given_context(frame).map(|context| data.contexts()[context.index()].clone()),
+            source: source.map(str::to_owned),
+            faces: faces.iter().map(|&of| face(of)).collect(),
+        }
+    };
+    data.frames().map(frame).collect()
+}

@@ -1,0 +1,53 @@
+//! The library file: one SQLite database with faces, what people said of them, and what is believed.
+//!
+//! Hand work is evidence: it is appended to a [`log`] that only grows, and taken back by saying so. What is believed
+//! ([`belief`]) can be thrown away and learnt again; what was seen and said cannot. FORMAT.md describes the tables.
+//!
+//! ```
+//! use kith_store::{Belief, Kind, Library, NewFace, NewFrame, Saying};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let library = Library::open_or_create(&folder.path().join("family.kith"))?;
+//! let face = |key: &str, x: f32| NewFace { key: key.into(), embedding: vec![x, 1.0 - x], ..NewFace::default() };
+//! let frame = |face| NewFrame { faces: vec![face], ..NewFrame::default() };
+//! let frames = [("a", 5.0), ("b", 5.1), ("c", 5.2), ("d", -5.0), ("e", -5.1)];
+//! library.add(&frames.map(|(key, x)| frame(face(key, x))), Some("made up"))?;
+//!
+//! let ann = library.face("a")?;
+//! library.say("me", &[Saying { kind: Kind::Name, face: ann, other: None, name: Some("Ann") }])?;
+//! let belief = Belief::open(&library)?;
+//! assert_eq!(belief.snapshot.data.names(), ["Ann"]);
+//! assert_eq!(library.people()?[0].name.as_deref(), Some("Ann"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod ask;
+pub mod belief;
+mod check;
+mod codec;
+mod error;
+pub mod faces;
+mod forget;
+mod import;
+mod library;
+pub mod log;
+mod memory;
+pub mod people;
+mod schema;
+pub mod snapshot;
+mod watch;
+pub mod who;
+
+pub use ask::{About, Question};
+pub use belief::{Belief, Changes, Plan};
+pub use check::Checked;
+pub use error::StoreError;
+pub use faces::{Added, NewFace, NewFrame, frames_of};
+pub use forget::{Forget, Forgotten};
+pub use import::{Columns, Import, Imported};
+pub use library::{Claim, Library};
+pub use log::{Entry, Kind, Saying};
+pub use people::{Member, Person};
+pub use snapshot::Snapshot;
+pub use watch::{Seen, Watcher};
+pub use who::{Who, Why};

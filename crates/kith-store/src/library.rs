@@ -1,0 +1,228 @@
+//! Opening a library file: who may, what it must be, and one line for everything that it is not.
+
+use std::fs::{File, OpenOptions};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction, TransactionBehavior};
+
+use crate::StoreError;
+use crate::schema::{self, APPLICATION_ID};
+
+/// How long a short write waits for another to end.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// An open library file.
+#[derive(Debug)]
+pub struct Library {
+    pub(crate) connection: Connection,
+    path: PathBuf,
+}
+
+/// Held by whoever learns, watches or forgets: one at a time.
+#[derive(Debug)]
+pub struct Claim {
+    _file: File,
+}
+
+impl Library {
+    /// Opens a library; an older one is brought up to date.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        if !path.exists() {
+            return Err(StoreError::Missing { path: path.to_owned() });
+        }
+        Self::connect(path, false)
+    }
+
+    /// Opens a library, or makes an empty one where there is nothing.
+    pub fn open_or_create(path: &Path) -> Result<Self, StoreError> {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        if folder.is_some_and(|folder| !folder.is_dir()) {
+            let found = "no folder to put it in".to_owned();
+            return Err(StoreError::NotALibrary { path: path.to_owned(), found });
+        }
+        Self::connect(path, true)
+    }
+
+    fn connect(path: &Path, may_create: bool) -> Result<Self, StoreError> {
+        if path.is_dir() {
+            return Err(StoreError::NotALibrary { path: path.to_owned(), found: "a folder".to_owned() });
+        }
+        let is_new = !path.exists() || path.metadata().is_ok_and(|found| found.len() == 0 && may_create);
+        let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        if may_create {
+            flags |= OpenFlags::SQLITE_OPEN_CREATE;
+        }
+        let connection = Connection::open_with_flags(path, flags).map_err(|error| explained(path, &error))?;
+        let library = Self { connection, path: path.to_owned() };
+        library.prepare(is_new)?;
+        Ok(library)
+    }
+
+    fn prepare(&self, is_new: bool) -> Result<(), StoreError> {
+        let connection = &self.connection;
+        self.run(|| connection.busy_timeout(PATIENCE))?;
+        let (id, version) = self.run(|| {
+            let id: i32 = connection.query_row("PRAGMA application_id", [], |row| row.get(0))?;
+            Ok((id, connection.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0))?))
+        })?;
+        if id != APPLICATION_ID && !(is_new && id == 0) {
+            let found = "a database of another program".to_owned();
+            return Err(StoreError::NotALibrary { path: self.path.clone(), found });
+        }
+        if version > schema::VERSION {
+            let (path, wanted) = (self.path.clone(), schema::VERSION);
+            return Err(StoreError::Newer { path, found: version, wanted });
+        }
+        self.run(|| {
+            // What is deleted is overwritten; what is acknowledged is on the disk.
+            connection.pragma_update(None, "secure_delete", true)?;
+            connection.pragma_update(None, "foreign_keys", true)?;
+            if version == schema::VERSION {
+                return connection.pragma_update(None, "synchronous", "FULL");
+            }
+            connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
+            connection.pragma_update(None, "synchronous", "FULL")?;
+            let change = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
+            let from: i64 = change.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+            schema::migrate(&change, from)?;
+            change.commit()
+        })
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Claims the right to learn, watch or forget; refused while another process has it.
+    pub fn claim(&self) -> Result<Claim, StoreError> {
+        let mut name = self.path.clone().into_os_string();
+        name.push("-lock");
+        let wrong = |error: std::io::Error| StoreError::Database {
+            path: self.path.clone(),
+            message: format!("cannot be locked: {error}"),
+        };
+        let file = OpenOptions::new().create(true).truncate(false).write(true).open(&name).map_err(wrong)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Claim { _file: file }),
+            Err(std::fs::TryLockError::WouldBlock) => {
+                Err(StoreError::Busy { path: self.path.clone(), doing: "learning, watching or forgetting" })
+            }
+            Err(std::fs::TryLockError::Error(error)) => Err(wrong(error)),
+        }
+    }
+
+    /// A value that was set.
+    pub fn meta(&self, key: &str) -> Result<Option<String>, StoreError> {
+        let query = "SELECT value FROM meta WHERE key = ?1";
+        self.run(|| self.connection.query_row(query, [key], |row| row.get(0)).optional())
+    }
+
+    /// Sets a value.
+    pub fn set_meta(&self, key: &str, value: &str) -> Result<(), StoreError> {
+        let insert =
+            "INSERT INTO meta VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = excluded.value";
+        self.run(|| self.connection.execute(insert, [key, value]).map(|_| ()))
+    }
+
+    /// Forgets a value.
+    pub fn unset_meta(&self, key: &str) -> Result<(), StoreError> {
+        self.run(|| self.connection.execute("DELETE FROM meta WHERE key = ?1", [key]).map(|_| ()))
+    }
+
+    /// D, once a face is there.
+    pub fn dimension(&self) -> Result<Option<usize>, StoreError> {
+        Ok(self.meta("dimension")?.and_then(|text| text.parse().ok()))
+    }
+
+    /// How many faces there are, ignored ones included.
+    pub fn n_faces(&self) -> Result<usize, StoreError> {
+        self.run(|| self.connection.query_row("SELECT count(*) FROM faces", [], |row| row.get(0)))
+    }
+
+    /// Runs statements; a refusal of the database becomes one line.
+    pub(crate) fn run<T>(&self, work: impl FnOnce() -> rusqlite::Result<T>) -> Result<T, StoreError> {
+        work().map_err(|error| explained(&self.path, &error))
+    }
+
+    /// Runs statements all or nothing.
+    pub(crate) fn write<T>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let begin = || Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate);
+        let change = self.run(begin)?;
+        let done = work(&change)?;
+        self.run(|| change.commit())?;
+        Ok(done)
+    }
+
+    pub(crate) fn damaged(&self, message: impl Into<String>) -> StoreError {
+        StoreError::Damaged { path: self.path.clone(), message: message.into() }
+    }
+}
+
+/// A refusal of the database in words.
+fn explained(path: &Path, error: &rusqlite::Error) -> StoreError {
+    let path = path.to_owned();
+    let message = match error.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase) => {
+            return StoreError::NotALibrary { path, found: "a file of another kind".to_owned() };
+        }
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            return StoreError::Busy { path, doing: "writing" };
+        }
+        Some(ErrorCode::DiskFull) => "the disk is full".to_owned(),
+        Some(ErrorCode::ReadOnly) => "found a file or folder that is read-only, wanted to write".to_owned(),
+        Some(ErrorCode::CannotOpen) => "cannot be opened for reading and writing".to_owned(),
+        Some(ErrorCode::PermissionDenied) => "found no permission to write".to_owned(),
+        Some(ErrorCode::DatabaseCorrupt) => "found a damaged database, wanted a sound one".to_owned(),
+        _ => error.to_string(),
+    };
+    StoreError::Database { path, message }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{NewFace, NewFrame};
+
+    #[test]
+    fn a_full_disk_changes_nothing_and_says_so() {
+        let folder = tempfile::tempdir().unwrap();
+        let library = Library::open_or_create(&folder.path().join("lib")).unwrap();
+        let face =
+            |k: usize| NewFace { key: k.to_string(), embedding: vec![k as f32; 500], ..NewFace::default() };
+        let frames: Vec<NewFrame> =
+            (0..400).map(|k| NewFrame { faces: vec![face(k)], ..NewFrame::default() }).collect();
+        library.add(&frames[..3], None).unwrap();
+        // As many pages as there are, and a few more.
+        library.connection.pragma_update(None, "max_page_count", 60).unwrap();
+        let error = library.add(&frames, None).unwrap_err().to_string();
+        assert!(error.ends_with("the disk is full; nothing was changed"), "{error}");
+        assert_eq!(library.n_faces().unwrap(), 3);
+        assert_eq!(library.check().unwrap().faults, [""; 0]);
+        library.add(&frames[..4], None).unwrap();
+    }
+
+    #[test]
+    fn a_reader_sees_a_whole_library_while_another_writes() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lib");
+        let writer = Library::open_or_create(&path).unwrap();
+        let face = |key: &str| NewFace { key: key.into(), embedding: vec![1.0, 2.0], ..NewFace::default() };
+        writer.add(&[NewFrame { faces: vec![face("a")], ..NewFrame::default() }], None).unwrap();
+        let reader = Library::open(&path).unwrap();
+        let seen = writer.write(|_| {
+            writer.set_meta("embedding", "half-done")?;
+            Ok((reader.meta("embedding")?, reader.snapshot()?.keys))
+        });
+        assert_eq!(seen.unwrap(), (None, vec!["a".to_owned()]));
+        assert_eq!(reader.meta("embedding").unwrap().as_deref(), Some("half-done"));
+        // A second writer waits, and is told when it waited in vain.
+        reader.connection.busy_timeout(Duration::from_millis(20)).unwrap();
+        let refused = writer.write(|_| Ok(reader.set_meta("seed", "7").unwrap_err().to_string())).unwrap();
+        assert!(refused.contains("another kith is writing"), "{refused}");
+    }
+}

@@ -1,0 +1,243 @@
+//! The evidence log: what people said, who and when. It only grows; undoing is saying so.
+
+use std::collections::BTreeMap;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use rusqlite::{OptionalExtension, params};
+
+use crate::faces::intern;
+use crate::{Library, StoreError};
+
+/// Who said what came with a dataset; `undo` leaves it alone.
+pub const DATASET: &str = "dataset";
+
+/// What kind of thing was said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A face has this name.
+    Name,
+    /// A face does not have this name.
+    Not,
+    /// Two faces are one person.
+    Same,
+    /// Two faces are two people.
+    Different,
+    /// A face is nobody's: a statue, a poster.
+    Ignore,
+    /// An earlier act is taken back.
+    Undo,
+    /// An act that was taken back stands again.
+    Redo,
+}
+
+impl Kind {
+    const ALL: [(Self, &'static str); 7] = [
+        (Self::Name, "name"),
+        (Self::Not, "not"),
+        (Self::Same, "same"),
+        (Self::Different, "different"),
+        (Self::Ignore, "ignore"),
+        (Self::Undo, "undo"),
+        (Self::Redo, "redo"),
+    ];
+
+    /// As it stands in the file.
+    pub fn as_str(self) -> &'static str {
+        Self::ALL.iter().find(|(kind, _)| *kind == self).expect("every kind has a word").1
+    }
+
+    /// From its word.
+    pub fn of(word: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(_, known)| *known == word).map(|(kind, _)| *kind)
+    }
+}
+
+/// One entry.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// Its number.
+    pub id: i64,
+    /// Entries of one act are undone together.
+    pub act: i64,
+    /// Seconds since 1970.
+    pub at: f64,
+    /// Who said it.
+    pub by: String,
+    /// What.
+    pub kind: Kind,
+    /// Of which face.
+    pub face: Option<i64>,
+    /// Compared with which face.
+    pub other: Option<i64>,
+    /// Which name.
+    pub name: Option<i64>,
+    /// Which act is undone or redone.
+    pub undoes: Option<i64>,
+    /// Whether it stands: it was not undone.
+    pub stands: bool,
+}
+
+/// Something to say.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Saying<'a> {
+    /// What kind.
+    pub kind: Kind,
+    /// Of which face.
+    pub face: i64,
+    /// Compared with which face.
+    pub other: Option<i64>,
+    /// Which name.
+    pub name: Option<&'a str>,
+}
+
+impl Library {
+    /// Appends one act; when this returns it is on the disk. Returns the act's number.
+    pub fn say(&self, by: &str, sayings: &[Saying<'_>]) -> Result<i64, StoreError> {
+        self.write(|_| {
+            let act = next_act(self)?;
+            for saying in sayings {
+                self.append(act, by, now(), saying)?;
+            }
+            Ok(act)
+        })
+    }
+
+    /// Appends an entry inside the caller's transaction.
+    pub(crate) fn append(&self, act: i64, by: &str, at: f64, saying: &Saying<'_>) -> Result<(), StoreError> {
+        if saying.other == Some(saying.face) {
+            return Err(StoreError::refused("found one face twice, wanted two faces"));
+        }
+        let name = match saying.name.map(str::trim) {
+            Some("") => {
+                return Err(StoreError::refused("found an empty name, wanted at least one character"));
+            }
+            Some(name) => Some(self.run(|| intern(&self.connection, "names", name))?),
+            None => None,
+        };
+        let insert =
+            "INSERT INTO evidence (act, at, by, kind, face, other, name) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+        let kind = saying.kind.as_str();
+        self.run(|| {
+            let mut insert = self.connection.prepare_cached(insert)?;
+            insert.execute(params![act, at, by, kind, saying.face, saying.other, name])
+        })?;
+        Ok(())
+    }
+
+    /// The whole log, oldest first.
+    pub fn log(&self) -> Result<Vec<Entry>, StoreError> {
+        let query = "SELECT id, act, at, by, kind, face, other, name, undoes FROM evidence ORDER BY id";
+        let mut entries: Vec<Entry> = self.run(|| {
+            let mut query = self.connection.prepare(query)?;
+            let rows = query.query_map([], |row| {
+                let kind: String = row.get(4)?;
+                Ok(Entry {
+                    id: row.get(0)?,
+                    act: row.get(1)?,
+                    at: row.get(2)?,
+                    by: row.get(3)?,
+                    kind: Kind::of(&kind).expect("the table admits no other kind"),
+                    face: row.get(5)?,
+                    other: row.get(6)?,
+                    name: row.get(7)?,
+                    undoes: row.get(8)?,
+                    stands: true,
+                })
+            })?;
+            rows.collect()
+        })?;
+        let mut stands: BTreeMap<i64, bool> = BTreeMap::new();
+        for entry in &entries {
+            if let Some(act) = entry.undoes {
+                stands.insert(act, entry.kind == Kind::Redo);
+            }
+        }
+        entries.iter_mut().for_each(|entry| entry.stands = stands.get(&entry.act).copied().unwrap_or(true));
+        Ok(entries)
+    }
+
+    /// Takes back the last `n` acts that people made by hand and that stand; returns them, the latest first.
+    pub fn undo(&self, by: &str, n: usize) -> Result<Vec<i64>, StoreError> {
+        self.write(|_| {
+            let mut acts: Vec<i64> = self
+                .log()?
+                .iter()
+                .filter(|entry| entry.stands && entry.undoes.is_none() && entry.by != DATASET)
+                .map(|entry| entry.act)
+                .collect();
+            acts.dedup();
+            acts.reverse();
+            acts.truncate(n);
+            acts.iter().try_for_each(|&act| self.append_undo(by, Kind::Undo, act))?;
+            Ok(acts)
+        })
+    }
+
+    /// Restores the act that was undone last, unless something was said since; returns it.
+    pub fn redo(&self, by: &str) -> Result<Option<i64>, StoreError> {
+        self.write(|_| {
+            let mut undone = Vec::new();
+            for entry in self.log()?.iter().filter(|entry| entry.by != DATASET) {
+                match (entry.kind, entry.undoes) {
+                    (Kind::Undo, Some(act)) => undone.push(act),
+                    (Kind::Redo, _) => drop(undone.pop()),
+                    _ => undone.clear(),
+                }
+            }
+            let Some(&act) = undone.last() else { return Ok(None) };
+            self.append_undo(by, Kind::Redo, act)?;
+            Ok(Some(act))
+        })
+    }
+
+    fn append_undo(&self, by: &str, kind: Kind, undoes: i64) -> Result<(), StoreError> {
+        let insert = "INSERT INTO evidence (act, at, by, kind, undoes) VALUES (?1, ?2, ?3, ?4, ?5)";
+        let act = next_act(self)?;
+        self.run(|| self.connection.execute(insert, params![act, now(), by, kind.as_str(), undoes]))?;
+        Ok(())
+    }
+
+    /// A name by its number.
+    pub fn name_of(&self, id: i64) -> Result<String, StoreError> {
+        self.run(|| self.connection.query_row("SELECT name FROM names WHERE id = ?1", [id], |row| row.get(0)))
+    }
+
+    /// The id that people use for a face.
+    pub fn key_of(&self, face: i64) -> Result<String, StoreError> {
+        self.run(|| {
+            self.connection.query_row("SELECT key FROM faces WHERE id = ?1", [face], |row| row.get(0))
+        })
+    }
+
+    /// Whether the same thing was said already, and stands.
+    pub fn has_said(&self, log: &[Entry], saying: &Saying<'_>) -> Result<bool, StoreError> {
+        let name: Option<i64> = match saying.name {
+            None => None,
+            Some(name) => {
+                let query = "SELECT id FROM names WHERE name = ?1";
+                match self.run(|| self.connection.query_row(query, [name], |row| row.get(0)).optional())? {
+                    None => return Ok(false),
+                    known => known,
+                }
+            }
+        };
+        let faces = (Some(saying.face), saying.other);
+        let is_it = |entry: &Entry| {
+            let same_faces = (entry.face, entry.other) == faces
+                || saying.other.is_some() && (entry.other, entry.face) == faces;
+            entry.stands && entry.kind == saying.kind && entry.name == name && same_faces
+        };
+        Ok(log.iter().any(is_it))
+    }
+}
+
+/// The number of the next act.
+pub(crate) fn next_act(library: &Library) -> Result<i64, StoreError> {
+    let query = "SELECT coalesce(max(act), 0) + 1 FROM evidence";
+    library.run(|| library.connection.query_row(query, [], |row| row.get(0)))
+}
+
+/// Seconds since 1970.
+pub(crate) fn now() -> f64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
+}

@@ -1,0 +1,263 @@
+//! What is remembered of chains and draws: per face row its identity, per frame row its context, and the rest as JSON.
+//!
+//! Faces, frames and names are known by their rows, so that what is remembered can be read when others have come or gone.
+
+use std::collections::HashMap;
+
+use kith::chain::{Chain, Draw, Memory};
+use kith::ids::LabelId;
+use rusqlite::{Connection, params};
+use serde::{Deserialize, Serialize};
+
+use crate::snapshot::Snapshot;
+use crate::{Library, StoreError, codec};
+
+/// A draw as it is stored, after its seats and contexts.
+#[derive(Debug, Serialize, Deserialize)]
+struct Body {
+    chain: u32,
+    sweep: u64,
+    /// Rows of names, per identity.
+    names: Vec<Option<i64>>,
+    weights: Vec<f64>,
+    unseen: f64,
+    ln_joint: Option<f64>,
+    global_concentration: f64,
+    local_concentration: Vec<f64>,
+    context_concentration: f64,
+    /// (row of a name, H), then what is left for unknown.
+    name_weights: Vec<(i64, f64)>,
+    unknown_weight: f64,
+    name_concentration: f64,
+    error_rate: f64,
+}
+
+/// A stored draw, its parts apart.
+struct Stored {
+    seats: Vec<(i64, u32)>,
+    contexts: Vec<(i64, u32)>,
+    scales: Vec<(i64, u32)>,
+    body: Body,
+}
+
+/// A draw as bytes: three packed lists (seats, contexts, scales), each after its length, then JSON.
+fn encode(draw: &Draw, snapshot: &Snapshot) -> Vec<u8> {
+    let row_of = |label: LabelId| snapshot.names[label.index()];
+    let (unknown, known) = draw.name_weights.split_last().expect("unknown is always there");
+    let body = Body {
+        chain: draw.chain,
+        sweep: draw.sweep,
+        names: draw.names.iter().map(|name| name.map(row_of)).collect(),
+        weights: draw.weights.clone(),
+        unseen: draw.unseen,
+        ln_joint: Some(draw.ln_joint).filter(|ln_joint| ln_joint.is_finite()),
+        global_concentration: draw.global_concentration,
+        local_concentration: draw.local_concentration.clone(),
+        context_concentration: draw.context_concentration,
+        name_weights: snapshot.names.iter().copied().zip(known.iter().copied()).collect(),
+        unknown_weight: *unknown,
+        name_concentration: draw.name_concentration,
+        error_rate: draw.error_rate,
+    };
+    let sorted = |rows: &[i64], numbers: &[u32]| {
+        let mut pairs: Vec<(i64, u32)> = rows.iter().copied().zip(numbers.iter().copied()).collect();
+        pairs.sort_unstable();
+        pairs
+    };
+    let seats = sorted(&snapshot.faces, &draw.identities);
+    let contexts = sorted(&snapshot.frames, &draw.contexts);
+    let numbers: Vec<u32> = draw.scales.iter().map(|&scale| u32::from(scale)).collect();
+    let scales = sorted(&snapshot.faces, &numbers);
+    join(&Stored { seats, contexts, scales, body })
+}
+
+fn join(stored: &Stored) -> Vec<u8> {
+    let mut out = Vec::new();
+    for pairs in [&stored.seats, &stored.contexts, &stored.scales] {
+        let packed = codec::pack(pairs.iter().copied());
+        out.extend((packed.len() as u32).to_le_bytes());
+        out.extend(packed);
+    }
+    out.extend(serde_json::to_vec(&stored.body).expect("a draw is finite numbers"));
+    out
+}
+
+fn part(bytes: &[u8]) -> Option<Stored> {
+    let list = |bytes: &mut &[u8]| {
+        let (length, rest) = bytes.split_at_checked(4)?;
+        let length = u32::from_le_bytes(length.try_into().ok()?) as usize;
+        let (packed, rest) = rest.split_at_checked(length)?;
+        *bytes = rest;
+        codec::unpack(packed)
+    };
+    let mut rest = bytes;
+    let (seats, contexts, scales) = (list(&mut rest)?, list(&mut rest)?, list(&mut rest)?);
+    let body: Body = serde_json::from_slice(rest).ok()?;
+    let is_seat = |seat: &(i64, u32)| (seat.1 as usize) < body.names.len();
+    (seats.iter().all(is_seat) && body.weights.len() == body.names.len()).then_some(Stored {
+        seats,
+        contexts,
+        scales,
+        body,
+    })
+}
+
+impl Stored {
+    /// As a chain can go on from it.
+    fn memory(&self, snapshot: &Snapshot) -> Memory {
+        let seats: HashMap<i64, u32> = self.seats.iter().copied().collect();
+        let contexts: HashMap<i64, u32> = self.contexts.iter().copied().collect();
+        let scales: HashMap<i64, u32> = self.scales.iter().copied().collect();
+        let label_of: HashMap<i64, usize> = snapshot.names.iter().copied().zip(0..).collect();
+        let label = |row: i64| label_of.get(&row).map(|&label| LabelId::new(label));
+        let body = &self.body;
+        Memory {
+            chain: body.chain,
+            sweep: body.sweep,
+            identities: snapshot.faces.iter().map(|row| seats.get(row).copied()).collect(),
+            scales: snapshot.faces.iter().map(|row| scales.get(row).map(|&scale| scale as u8)).collect(),
+            names: body.names.iter().map(|name| name.and_then(label)).collect(),
+            contexts: snapshot.frames.iter().map(|row| contexts.get(row).copied()).collect(),
+            global_concentration: body.global_concentration,
+            local_concentration: body.local_concentration.clone(),
+            context_concentration: body.context_concentration,
+            weights: body.weights.clone(),
+            unseen: body.unseen,
+            name_weights: {
+                let weights: HashMap<i64, f64> = body.name_weights.iter().copied().collect();
+                snapshot.names.iter().map(|row| weights.get(row).copied()).collect()
+            },
+            unknown_weight: body.unknown_weight,
+            name_concentration: body.name_concentration,
+            error_rate: body.error_rate,
+        }
+    }
+
+    /// As a draw, when it is about exactly these faces, frames and names.
+    fn draw(self, snapshot: &Snapshot) -> Option<Draw> {
+        let names: Vec<i64> = self.body.name_weights.iter().map(|weight| weight.0).collect();
+        let is_current = self.seats.len() == snapshot.faces.len()
+            && self.contexts.len() == snapshot.frames.len()
+            && names == snapshot.names;
+        let memory = self.memory(snapshot);
+        let body = self.body;
+        let identities: Option<Vec<u32>> = memory.identities.into_iter().collect();
+        let contexts: Option<Vec<u32>> = memory.contexts.into_iter().collect();
+        let mut name_weights: Vec<f64> = body.name_weights.iter().map(|weight| weight.1).collect();
+        name_weights.push(body.unknown_weight);
+        is_current.then_some(())?;
+        Some(Draw {
+            chain: body.chain,
+            sweep: body.sweep,
+            identities: identities?,
+            scales: memory.scales.into_iter().flatten().collect(),
+            contexts: contexts?,
+            names: memory.names,
+            weights: body.weights,
+            unseen: body.unseen,
+            ln_joint: body.ln_joint.unwrap_or(f64::NAN),
+            global_concentration: body.global_concentration,
+            local_concentration: body.local_concentration,
+            context_concentration: body.context_concentration,
+            name_weights,
+            name_concentration: body.name_concentration,
+            error_rate: body.error_rate,
+        })
+    }
+}
+
+impl Library {
+    /// What is remembered of every chain.
+    pub fn memories(&self, snapshot: &Snapshot) -> Result<Vec<Memory>, StoreError> {
+        let bodies = self.bodies("SELECT body FROM chains ORDER BY number")?;
+        bodies.iter().map(|stored| Ok(stored.memory(snapshot))).collect()
+    }
+
+    /// What is remembered of every draw, chain by chain in the order in which they were made.
+    pub(crate) fn memories_of_draws(&self, snapshot: &Snapshot) -> Result<Vec<Memory>, StoreError> {
+        let bodies = self.bodies("SELECT body FROM draws ORDER BY id")?;
+        let mut memories: Vec<Memory> = bodies.iter().map(|stored| stored.memory(snapshot)).collect();
+        memories.sort_by_key(|memory| memory.chain);
+        Ok(memories)
+    }
+
+    /// The draws, when they are about the library as it is.
+    pub fn draws(&self, snapshot: &Snapshot) -> Result<Option<Vec<Draw>>, StoreError> {
+        let bodies = self.bodies("SELECT body FROM draws ORDER BY id")?;
+        let draws: Option<Vec<Draw>> = bodies.into_iter().map(|stored| stored.draw(snapshot)).collect();
+        Ok(draws.filter(|draws| !draws.is_empty()))
+    }
+
+    fn bodies(&self, query: &str) -> Result<Vec<Stored>, StoreError> {
+        let bodies: Vec<Vec<u8>> =
+            self.run(|| self.connection.prepare(query)?.query_map([], |row| row.get(0))?.collect())?;
+        let read =
+            |bytes: Vec<u8>| part(&bytes).ok_or_else(|| self.damaged("found a draw that cannot be read"));
+        bodies.into_iter().map(read).collect()
+    }
+
+    /// Remembers chains and draws in place of earlier ones, inside the caller's transaction.
+    pub(crate) fn remember(
+        &self,
+        chains: &[Draw],
+        draws: &[Draw],
+        snapshot: &Snapshot,
+    ) -> Result<(), StoreError> {
+        self.remember_chains(chains, snapshot)?;
+        let connection = &self.connection;
+        self.run(|| {
+            connection.execute("DELETE FROM draws", [])?;
+            for draw in draws {
+                connection.execute("INSERT INTO draws (body) VALUES (?1)", [encode(draw, snapshot)])?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Remembers chains in place of earlier ones, inside the caller's transaction.
+    pub(crate) fn remember_chains(&self, chains: &[Draw], snapshot: &Snapshot) -> Result<(), StoreError> {
+        let connection = &self.connection;
+        self.run(|| {
+            connection.execute("DELETE FROM chains", [])?;
+            for draw in chains {
+                let body = encode(draw, snapshot);
+                connection.execute("INSERT INTO chains VALUES (?1, ?2)", params![draw.chain, body])?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Takes faces, frames and names out of what is remembered of chains; draws are dropped. Inside the caller's
+    /// transaction.
+    pub(crate) fn unremember(
+        &self,
+        is_kept: impl Fn(i64) -> bool,
+        is_kept_frame: impl Fn(i64) -> bool,
+        is_kept_name: impl Fn(i64) -> bool,
+    ) -> Result<(), StoreError> {
+        let mut chains = self.bodies("SELECT body FROM chains ORDER BY number")?;
+        let connection: &Connection = &self.connection;
+        for stored in &mut chains {
+            stored.seats.retain(|seat| is_kept(seat.0));
+            stored.scales.retain(|scale| is_kept(scale.0));
+            stored.contexts.retain(|context| is_kept_frame(context.0));
+            stored.body.name_weights.retain(|weight| is_kept_name(weight.0));
+            let names = stored.body.names.iter_mut();
+            names.for_each(|name| *name = name.filter(|&row| is_kept_name(row)));
+        }
+        self.run(|| {
+            connection.execute("DELETE FROM chains", [])?;
+            connection.execute("DELETE FROM draws", [])?;
+            for stored in &chains {
+                let number = stored.body.chain;
+                connection.execute("INSERT INTO chains VALUES (?1, ?2)", params![number, join(stored)])?;
+            }
+            Ok(())
+        })
+    }
+}
+
+/// Every chain as it is now.
+pub(crate) fn now(chains: &[Chain], model: &kith::model::Model, snapshot: &Snapshot) -> Vec<Draw> {
+    chains.iter().map(|chain| chain.draw(model, &snapshot.data)).collect()
+}

@@ -1,0 +1,97 @@
+//! The tables, their version, and the steps from older versions to this one. FORMAT.md explains each table.
+
+use rusqlite::Connection;
+
+/// "kith" in ASCII: says whose database it is.
+pub const APPLICATION_ID: i32 = 0x6b69_7468;
+
+/// Step k brings a library from version k to k + 1.
+const STEPS: [&str; 1] = [VERSION_1];
+
+/// The version that this program writes.
+pub const VERSION: i64 = STEPS.len() as i64;
+
+/// Makes or updates all tables, inside the caller's transaction.
+pub fn migrate(connection: &Connection, from: i64) -> rusqlite::Result<()> {
+    for step in &STEPS[from as usize..] {
+        connection.execute_batch(step)?;
+    }
+    connection.pragma_update(None, "application_id", APPLICATION_ID)?;
+    connection.pragma_update(None, "user_version", VERSION)
+}
+
+const VERSION_1: &str = "
+CREATE TABLE meta (
+    key   TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE contexts (
+    id   INTEGER PRIMARY KEY AUTOINCREMENT,
+    name TEXT NOT NULL UNIQUE
+);
+
+CREATE TABLE names (
+    id   INTEGER PRIMARY KEY AUTOINCREMENT,
+    name TEXT NOT NULL UNIQUE
+);
+
+CREATE TABLE frames (
+    id      INTEGER PRIMARY KEY AUTOINCREMENT,
+    key     TEXT UNIQUE,
+    context INTEGER REFERENCES contexts (id),
+    time    TEXT,
+    source  TEXT
+);
+
+CREATE TABLE faces (
+    id        INTEGER PRIMARY KEY AUTOINCREMENT,
+    key       TEXT NOT NULL UNIQUE,
+    frame     INTEGER NOT NULL REFERENCES frames (id),
+    embedding BLOB NOT NULL,
+    box       TEXT,
+    quality   TEXT,
+    source    TEXT,
+    other     TEXT
+);
+CREATE INDEX faces_of_frame ON faces (frame);
+
+CREATE TABLE evidence (
+    id     INTEGER PRIMARY KEY AUTOINCREMENT,
+    act    INTEGER NOT NULL,
+    at     REAL NOT NULL,
+    by     TEXT NOT NULL,
+    kind   TEXT NOT NULL CHECK (kind IN ('name', 'not', 'same', 'different', 'ignore', 'undo', 'redo')),
+    face   INTEGER REFERENCES faces (id),
+    other  INTEGER REFERENCES faces (id),
+    name   INTEGER REFERENCES names (id),
+    undoes INTEGER
+);
+CREATE INDEX evidence_of_face ON evidence (face);
+CREATE INDEX evidence_of_other ON evidence (other);
+CREATE INDEX evidence_of_name ON evidence (name);
+
+CREATE TABLE people (
+    id     INTEGER PRIMARY KEY AUTOINCREMENT,
+    name   INTEGER REFERENCES names (id),
+    name_p REAL NOT NULL DEFAULT 0
+);
+CREATE INDEX people_of_name ON people (name);
+
+CREATE TABLE members (
+    face   INTEGER PRIMARY KEY REFERENCES faces (id),
+    person INTEGER NOT NULL REFERENCES people (id),
+    p      REAL NOT NULL
+);
+CREATE INDEX members_of_person ON members (person);
+
+CREATE TABLE chains (
+    number INTEGER PRIMARY KEY,
+    body   BLOB NOT NULL
+);
+
+CREATE TABLE draws (
+    id   INTEGER PRIMARY KEY AUTOINCREMENT,
+    body BLOB NOT NULL
+);
+";

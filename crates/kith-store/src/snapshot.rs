@@ -1,0 +1,217 @@
+//! The library as the model sees it: faces that are not ignored, in frames, with the statements that stand.
+
+use std::collections::{BTreeSet, HashMap};
+
+use kith::data::{Dataset, NewFace, Statement};
+use kith::ids::{FaceId, LabelId};
+
+use crate::log::{Entry, Kind};
+use crate::{Library, StoreError, codec};
+
+/// A dataset, and which row of the library each of its parts is.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    /// What the model sees.
+    pub data: Dataset,
+    /// The row of each face.
+    pub faces: Vec<i64>,
+    /// The id of each face that people use.
+    pub keys: Vec<String>,
+    /// The row of each frame.
+    pub frames: Vec<i64>,
+    /// The row of each known name.
+    pub names: Vec<i64>,
+    /// The log as it was.
+    pub log: Vec<Entry>,
+    face_of: HashMap<i64, FaceId>,
+}
+
+impl Library {
+    /// The library as it is now.
+    pub fn snapshot(&self) -> Result<Snapshot, StoreError> {
+        let dimension = self.dimension()?.ok_or_else(|| {
+            StoreError::refused(format!("{}: found no face yet, wanted at least one", self.path().display()))
+        })?;
+        // One read transaction: nothing that another process writes meanwhile is half-seen.
+        let reading = self.run(|| self.connection.unchecked_transaction())?;
+        let log = self.log()?;
+        let mut data = Dataset::empty(dimension)?;
+        for (_, context) in self.texts("contexts")? {
+            data.know_context(&context);
+        }
+        let names = self.texts("names")?;
+        for (_, name) in &names {
+            data.know_name(name);
+        }
+        let mut snapshot = Snapshot {
+            data,
+            faces: Vec::new(),
+            keys: Vec::new(),
+            frames: Vec::new(),
+            names: names.iter().map(|name| name.0).collect(),
+            log,
+            face_of: HashMap::new(),
+        };
+        self.read_frames(&mut snapshot)?;
+        self.run(|| reading.finish())?;
+        for entry in snapshot.log.clone() {
+            snapshot.hear(&entry)?;
+        }
+        Ok(snapshot)
+    }
+
+    fn texts(&self, table: &str) -> Result<Vec<(i64, String)>, StoreError> {
+        self.run(|| {
+            let mut query = self.connection.prepare(&format!("SELECT id, name FROM {table} ORDER BY id"))?;
+            query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+        })
+    }
+
+    fn read_frames(&self, snapshot: &mut Snapshot) -> Result<(), StoreError> {
+        let ignored: BTreeSet<i64> = snapshot
+            .log
+            .iter()
+            .filter(|entry| entry.kind == Kind::Ignore && entry.stands)
+            .filter_map(|entry| entry.face)
+            .collect();
+        struct Row {
+            id: i64,
+            key: String,
+            frame: i64,
+            embedding: Vec<u8>,
+            context: Option<String>,
+        }
+        let query = "SELECT faces.id, faces.key, frame, embedding, contexts.name FROM faces \
+                     JOIN frames ON frames.id = frame LEFT JOIN contexts ON contexts.id = frames.context \
+                     ORDER BY frame, faces.id";
+        let rows: Vec<Row> = self.run(|| {
+            let mut query = self.connection.prepare(query)?;
+            let row = |row: &rusqlite::Row<'_>| {
+                Ok(Row {
+                    id: row.get(0)?,
+                    key: row.get(1)?,
+                    frame: row.get(2)?,
+                    embedding: row.get(3)?,
+                    context: row.get(4)?,
+                })
+            };
+            query.query_map([], row)?.collect()
+        })?;
+        let rows: Vec<Row> = rows.into_iter().filter(|row| !ignored.contains(&row.id)).collect();
+        for rows in rows.chunk_by(|a, b| a.frame == b.frame) {
+            let embeddings: Vec<Vec<f32>> =
+                rows.iter().map(|row| codec::from_bytes(&row.embedding)).collect();
+            let faces: Vec<NewFace<'_>> =
+                embeddings.iter().map(|embedding| NewFace { embedding, name: None }).collect();
+            snapshot.data.push_frame(rows[0].context.as_deref(), &faces)?;
+            snapshot.frames.push(rows[0].frame);
+            for row in rows {
+                snapshot.face_of.insert(row.id, FaceId::new(snapshot.faces.len()));
+                snapshot.faces.push(row.id);
+                snapshot.keys.push(row.key.clone());
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Snapshot {
+    /// The face of a row, unless it is ignored.
+    pub fn face_of(&self, row: i64) -> Option<FaceId> {
+        self.face_of.get(&row).copied()
+    }
+
+    /// A frame that has just been stored is seen too.
+    pub(crate) fn push(
+        &mut self,
+        frame: i64,
+        context: Option<&str>,
+        faces: &[(i64, String, Vec<f32>)],
+    ) -> Result<Vec<FaceId>, StoreError> {
+        let new: Vec<NewFace<'_>> =
+            faces.iter().map(|(_, _, embedding)| NewFace { embedding, name: None }).collect();
+        self.data.push_frame(context, &new)?;
+        self.frames.push(frame);
+        let mut ids = Vec::new();
+        for (row, key, _) in faces {
+            ids.push(FaceId::new(self.faces.len()));
+            self.face_of.insert(*row, FaceId::new(self.faces.len()));
+            self.faces.push(*row);
+            self.keys.push(key.clone());
+        }
+        Ok(ids)
+    }
+
+    /// Names, denials and comparisons that were appended since. Acts that take away are not understood so.
+    pub(crate) fn hear_news(&mut self, library: &Library) -> Result<BTreeSet<FaceId>, StoreError> {
+        let last = self.last_entry();
+        self.log = library.log()?;
+        for (row, name) in library.texts("names")?.into_iter().skip(self.names.len()) {
+            self.data.know_name(&name);
+            self.names.push(row);
+        }
+        let mut faces = BTreeSet::new();
+        for entry in self.log.clone().iter().filter(|entry| entry.id > last) {
+            self.hear(entry)?;
+            faces.extend(self.faces_of(entry));
+        }
+        Ok(faces)
+    }
+
+    /// The last entry of the log that has been seen.
+    pub fn last_entry(&self) -> i64 {
+        self.log.last().map_or(0, |entry| entry.id)
+    }
+
+    /// The faces that an entry is about.
+    pub fn faces_of(&self, entry: &Entry) -> Vec<FaceId> {
+        let rows = match entry.undoes {
+            None => vec![entry.face, entry.other],
+            Some(act) => {
+                let undone = self.log.iter().filter(|other| other.act == act);
+                undone.flat_map(|entry| [entry.face, entry.other]).collect()
+            }
+        };
+        rows.into_iter().flatten().filter_map(|row| self.face_of(row)).collect()
+    }
+
+    /// What an entry says, where it says something about pairs or denies a name; and the name it gives.
+    pub fn meaning(&self, entry: &Entry) -> Option<Meaning> {
+        let face = self.face_of(entry.face?)?;
+        let other = entry.other.and_then(|row| self.face_of(row));
+        let label =
+            entry.name.and_then(|row| self.names.iter().position(|&name| name == row)).map(LabelId::new);
+        Some(match entry.kind {
+            Kind::Name => Meaning::Named(face, label?),
+            Kind::Not => Meaning::Said(Statement::Not(face, label?)),
+            Kind::Same => Meaning::Said(Statement::Same(face, other?)),
+            Kind::Different => Meaning::Said(Statement::Different(face, other?)),
+            Kind::Ignore | Kind::Undo | Kind::Redo => return None,
+        })
+    }
+
+    /// An entry counts, if it stands. Of two names for one face the later one counts.
+    fn hear(&mut self, entry: &Entry) -> Result<(), StoreError> {
+        if !entry.stands {
+            return Ok(());
+        }
+        match self.meaning(entry) {
+            Some(Meaning::Named(face, label)) => {
+                let name = self.data.names()[label.index()].clone();
+                self.data.set_name(face, Some(&name));
+            }
+            Some(Meaning::Said(statement)) => self.data.say(statement)?,
+            None => {}
+        }
+        Ok(())
+    }
+}
+
+/// What an entry means to the model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Meaning {
+    /// A face was given a name.
+    Named(FaceId, LabelId),
+    /// Any other statement.
+    Said(Statement),
+}

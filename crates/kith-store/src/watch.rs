@@ -1,0 +1,367 @@
+//! Frames as they arrive: each is stored, then answered, and nobody's id churns.
+//!
+//! The faces of a frame are seated by every chain and looked at again a few times; the probabilities of their seats,
+//! averaged over chains and rounds, are the answer. Earlier faces stay where they are (`learn` looks at them again),
+//! but while the library is small, when every frame sweeps them all.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use kith::chain::Chain;
+use kith::gibbs::{Step, Sweep};
+use kith::ids::{FaceId, IdentityId, LabelId};
+use kith::state::Name;
+use rayon::prelude::*;
+use rusqlite::params;
+
+use crate::belief::{self, Belief};
+use crate::faces::NewFrame;
+use crate::log::Saying;
+use crate::who::people_of_slots;
+use crate::{Claim, Kind, Library, StoreError};
+
+/// How often the faces of a frame are looked at.
+const ROUNDS: usize = 3;
+/// While there are fewer faces, all are swept with every frame.
+const FEW: usize = 200;
+/// About so many faces are looked at again when something was said.
+const MOST_TOUCHED: usize = 60;
+/// After so many frames what is believed is kept.
+const FRAMES_PER_SAVE: usize = 1000;
+
+/// A library that learns from a stream.
+pub struct Watcher {
+    library: Library,
+    _claim: Claim,
+    belief: Option<Belief>,
+    /// The person of every face, and per chain of every identity.
+    person_of: Vec<Option<i64>>,
+    slots: Vec<HashMap<IdentityId, i64>>,
+    n_unsaved: usize,
+    /// With so many faces the face prior is learnt anew.
+    n_when_due: usize,
+}
+
+/// What is believed of a face of a frame.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Seen {
+    /// The face's id.
+    pub key: String,
+    /// Someone who has been named.
+    pub acquainted: f64,
+    /// Someone seen before who has not.
+    pub familiar: f64,
+    /// Someone never seen.
+    pub stranger: f64,
+    /// Known names, the most probable first.
+    pub names: Vec<(String, f64)>,
+    /// Who it is taken for from now on.
+    pub person: i64,
+    /// How probable that person is.
+    pub person_p: f64,
+    /// Whether the person is new.
+    pub is_new: bool,
+}
+
+/// Sums over chains and rounds of one face.
+#[derive(Clone, Default)]
+struct Tally {
+    acquainted: f64,
+    familiar: f64,
+    stranger: f64,
+    names: BTreeMap<LabelId, f64>,
+    people: BTreeMap<i64, f64>,
+}
+
+impl Watcher {
+    /// Begins to watch; the claim keeps others from learning meanwhile.
+    pub fn new(library: Library) -> Result<Self, StoreError> {
+        let claim = library.claim()?;
+        let mut watcher = Self {
+            library,
+            _claim: claim,
+            belief: None,
+            person_of: Vec::new(),
+            slots: Vec::new(),
+            n_unsaved: 0,
+            n_when_due: 0,
+        };
+        watcher.reload()?;
+        Ok(watcher)
+    }
+
+    /// The library.
+    pub fn library(&self) -> &Library {
+        &self.library
+    }
+
+    /// Brings belief back from the file.
+    fn reload(&mut self) -> Result<(), StoreError> {
+        if self.library.n_faces()? == 0 {
+            return Ok(());
+        }
+        let mut belief = match Belief::open(&self.library) {
+            // All faces are ignored.
+            Err(StoreError::Refused(_)) => return Ok(()),
+            belief => belief?,
+        };
+        belief.chains(&self.library)?;
+        self.n_when_due = 2 * belief.snapshot.faces.len();
+        self.person_of = self.library.person_of_faces(&belief.snapshot)?;
+        self.belief = Some(belief);
+        self.refresh_slots()
+    }
+
+    fn refresh_slots(&mut self) -> Result<(), StoreError> {
+        if let Some(belief) = &mut self.belief {
+            let chains = belief.chains(&self.library)?;
+            self.slots =
+                chains.par_iter().map(|chain| people_of_slots(chain, &self.person_of, None)).collect();
+        }
+        Ok(())
+    }
+
+    /// A frame arrives: it is stored, and answered when it is on the disk. A refused frame changes nothing.
+    pub fn see(&mut self, frame: &NewFrame, embedding: Option<&str>) -> Result<Vec<Seen>, StoreError> {
+        if self.belief.is_none() || frame.faces.iter().any(|face| face.name.is_some()) {
+            return self.see_first(frame, embedding);
+        }
+        let rows = self.store(frame, embedding)?;
+        let Some((frame_row, faces)) = rows else { return self.see_again(frame) };
+        let belief = self.belief.as_mut().expect("there is a belief");
+        let ids = belief.snapshot.push(frame_row, frame.context.as_deref(), &faces)?;
+        belief.model.check(&belief.snapshot.data)?;
+        self.person_of.resize(belief.snapshot.faces.len(), None);
+        let n_faces = belief.snapshot.faces.len();
+        let few = n_faces <= FEW;
+        let tallies = self.weigh(&ids, few)?;
+        let seen = self.decide(&ids, tallies)?;
+        self.n_unsaved += 1;
+        // What faces look like in general is learnt anew while there are few: see `Belief::open`.
+        let is_due = n_faces >= self.n_when_due && n_faces < belief::FEW;
+        if self.n_unsaved >= FRAMES_PER_SAVE || is_due {
+            self.save()?;
+        }
+        if is_due {
+            self.belief = None;
+            self.reload()?;
+        }
+        Ok(seen)
+    }
+
+    /// The first frame, and one that comes with names: by the way of `add`.
+    fn see_first(&mut self, frame: &NewFrame, embedding: Option<&str>) -> Result<Vec<Seen>, StoreError> {
+        self.save()?;
+        self.library.add(std::slice::from_ref(frame), embedding)?;
+        self.belief = None;
+        self.reload()?;
+        self.see_again(frame)
+    }
+
+    /// A frame whose faces are all known already: what is believed of them now.
+    fn see_again(&mut self, frame: &NewFrame) -> Result<Vec<Seen>, StoreError> {
+        let mut ids = Vec::new();
+        let Some(belief) = &self.belief else { return Ok(Vec::new()) };
+        for face in &frame.faces {
+            ids.extend(belief.snapshot.face_of(self.library.face(&face.key)?));
+        }
+        let tallies = self.weigh(&ids, false)?;
+        self.decide(&ids, tallies)
+    }
+
+    /// Stores a frame; `None` when all of its faces were there before.
+    #[allow(clippy::type_complexity)]
+    fn store(
+        &self,
+        frame: &NewFrame,
+        embedding: Option<&str>,
+    ) -> Result<Option<(i64, Vec<(i64, String, Vec<f32>)>)>, StoreError> {
+        let added = self.library.add(std::slice::from_ref(frame), embedding)?;
+        if added.faces == 0 {
+            return Ok(None);
+        }
+        if added.known > 0 {
+            return Err(StoreError::refused(
+                "found a frame with both known and new faces, wanted only new ones",
+            ));
+        }
+        let mut faces = Vec::new();
+        for face in &frame.faces {
+            faces.push((self.library.face(&face.key)?, face.key.clone(), face.embedding.clone()));
+        }
+        let query = "SELECT frame FROM faces WHERE id = ?1";
+        let row =
+            self.library.run(|| self.library.connection.query_row(query, [faces[0].0], |row| row.get(0)))?;
+        Ok(Some((row, faces)))
+    }
+
+    /// Seats faces in all chains and weighs their seats.
+    fn weigh(&mut self, ids: &[FaceId], sweeps_all: bool) -> Result<Vec<Tally>, StoreError> {
+        let belief = self.belief.as_mut().expect("there is a belief");
+        let (model, snapshot, chains) = belief.apart(&self.library)?;
+        let data = &snapshot.data;
+        let sweep = match sweeps_all {
+            true => Sweep::default(),
+            false => Sweep(vec![Step::Weights]),
+        };
+        let named: Vec<bool> = ids.iter().map(|&face| data.given_name(face).is_some()).collect();
+        let person_of = &self.person_of;
+        let weighed: Vec<Vec<Tally>> = chains
+            .par_iter_mut()
+            .zip(&mut self.slots)
+            .map(|(chain, slots): (&mut Chain, _)| {
+                chain.extend(model, data);
+                chain.sweep(&sweep, model, data);
+                if sweeps_all {
+                    *slots = people_of_slots(chain, person_of, None);
+                }
+                let mut tallies = vec![Tally::default(); ids.len()];
+                for _ in 0..ROUNDS {
+                    for (k, &face) in ids.iter().enumerate() {
+                        for seat in chain.reseat(face, model, data) {
+                            tallies[k].count(&seat, slots, named[k]);
+                        }
+                        let identity = chain.state().seating().identity_of(face).expect("it was seated");
+                        chain.rename(identity, model);
+                    }
+                }
+                tallies
+            })
+            .collect();
+        let share = 1.0 / (ROUNDS * weighed.len()) as f64;
+        let mut sums = vec![Tally::default(); ids.len()];
+        for tallies in weighed {
+            sums.iter_mut().zip(&tallies).for_each(|(sum, tally)| sum.add(tally, share));
+        }
+        Ok(sums)
+    }
+
+    /// Makes up its mind who everybody is, writes it down, and answers.
+    fn decide(&mut self, ids: &[FaceId], tallies: Vec<Tally>) -> Result<Vec<Seen>, StoreError> {
+        let library = &self.library;
+        let mut seen = Vec::new();
+        let belief = self.belief.as_mut().expect("there is a belief");
+        library.write(|connection| {
+            for (&face, tally) in ids.iter().zip(&tallies) {
+                let best = tally.people.iter().max_by(|a, b| a.1.total_cmp(b.1)).map(|(&id, &p)| (id, p));
+                let known = self.person_of[face.index()];
+                let p_new = 1.0 - tally.people.values().sum::<f64>();
+                let (person, person_p, is_new) = match (known, best) {
+                    (Some(known), _) => {
+                        // Somebody of whom this is the only face is somebody new without it.
+                        let others = self.person_of.iter().filter(|person| **person == Some(known)).count();
+                        let alone = if others == 1 { p_new } else { 0.0 };
+                        (known, tally.people.get(&known).copied().unwrap_or(0.0) + alone, false)
+                    }
+                    (None, Some((person, p))) if p >= p_new => (person, p, false),
+                    _ => {
+                        library.run(|| connection.execute("INSERT INTO people DEFAULT VALUES", []))?;
+                        (connection.last_insert_rowid(), p_new, true)
+                    }
+                };
+                self.person_of[face.index()] = Some(person);
+                let row = belief.snapshot.faces[face.index()];
+                let p = person_p.clamp(0.0, 1.0);
+                let insert = "INSERT INTO members VALUES (?1, ?2, ?3) ON CONFLICT (face) DO UPDATE SET \
+                              person = excluded.person, p = excluded.p";
+                library.run(|| connection.prepare_cached(insert)?.execute(params![row, person, p]))?;
+                let mut names: Vec<(String, f64)> = tally
+                    .names
+                    .iter()
+                    .map(|(label, &p)| (belief.snapshot.data.names()[label.index()].clone(), p))
+                    .collect();
+                names.sort_by(|a, b| b.1.total_cmp(&a.1));
+                let key = belief.snapshot.keys[face.index()].clone();
+                let Tally { acquainted, familiar, stranger, .. } = *tally;
+                seen.push(Seen { key, acquainted, familiar, stranger, names, person, person_p: p, is_new });
+            }
+            Ok(())
+        })?;
+        for (chain, slots) in belief.chains(library)?.iter().zip(&mut self.slots) {
+            for &face in ids {
+                let identity = chain.state().seating().identity_of(face).expect("it was seated");
+                if let Some(person) = self.person_of[face.index()] {
+                    slots.entry(identity).or_insert(person);
+                }
+            }
+        }
+        Ok(seen)
+    }
+
+    /// Somebody says something; when this returns it is on the disk and counts.
+    pub fn say(&mut self, by: &str, saying: &Saying<'_>) -> Result<i64, StoreError> {
+        if saying.kind == Kind::Ignore {
+            self.save()?;
+        }
+        let act = self.library.say(by, std::slice::from_ref(saying))?;
+        if saying.kind == Kind::Ignore || self.belief.is_none() {
+            self.belief = None;
+            self.reload()?;
+            return Ok(act);
+        }
+        let belief = self.belief.as_mut().expect("there is a belief");
+        let touched = belief.hear_news(&self.library)?;
+        let touched = belief::with_company(touched, &BTreeSet::new(), &self.person_of, MOST_TOUCHED);
+        let (model, snapshot, chains) = belief.apart(&self.library)?;
+        chains.par_iter_mut().for_each(|chain| {
+            chain.extend(model, &snapshot.data);
+            chain.settle(&touched, model, &snapshot.data);
+        });
+        self.n_unsaved += 1;
+        self.refresh_slots()?;
+        Ok(act)
+    }
+
+    /// Takes back, or restores.
+    pub fn undo(&mut self, by: &str, n: usize) -> Result<Vec<i64>, StoreError> {
+        self.save()?;
+        let acts = self.library.undo(by, n)?;
+        self.belief = None;
+        self.reload()?;
+        Ok(acts)
+    }
+
+    /// Restores what was taken back last.
+    pub fn redo(&mut self, by: &str) -> Result<Option<i64>, StoreError> {
+        self.save()?;
+        let act = self.library.redo(by)?;
+        self.belief = None;
+        self.reload()?;
+        Ok(act)
+    }
+
+    /// Keeps what is believed.
+    pub fn save(&mut self) -> Result<(), StoreError> {
+        if self.n_unsaved > 0
+            && let Some(belief) = &mut self.belief
+        {
+            belief.save_chains(&self.library)?;
+            self.n_unsaved = 0;
+        }
+        Ok(())
+    }
+}
+
+impl Tally {
+    fn count(&mut self, seat: &kith::chain::Seat, slots: &HashMap<IdentityId, i64>, is_named: bool) {
+        match (seat.identity, seat.name) {
+            (None, _) if is_named => self.acquainted += seat.p,
+            (None, _) => self.stranger += seat.p,
+            (Some(_), Name::Known(label)) => {
+                self.acquainted += seat.p;
+                *self.names.entry(label).or_default() += seat.p;
+            }
+            (Some(_), Name::Unknown) => self.familiar += seat.p,
+        }
+        if let Some(person) = seat.identity.and_then(|identity| slots.get(&identity)) {
+            *self.people.entry(*person).or_default() += seat.p;
+        }
+    }
+
+    fn add(&mut self, other: &Self, share: f64) {
+        self.acquainted += share * other.acquainted;
+        self.familiar += share * other.familiar;
+        self.stranger += share * other.stranger;
+        other.names.iter().for_each(|(&label, p)| *self.names.entry(label).or_default() += share * p);
+        other.people.iter().for_each(|(&person, p)| *self.people.entry(person).or_default() += share * p);
+    }
+}

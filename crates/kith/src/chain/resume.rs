@@ -1,0 +1,222 @@
+//! A chain goes on from what a draw of it remembers.
+//!
+//! pi_0 and H are then redrawn by their kernels and theta*, where it is kept, is drawn given its faces; faces that have
+//! arrived since are seated one by one. The chain is then where one of its own steps could have taken it. So it can go
+//! on when faces have arrived or left, statements were made or taken back, or the face model was learnt anew.
+
+use super::{Chain, Draw};
+use crate::data::Dataset;
+use crate::gibbs::{self, assignments::Scan};
+use crate::ids::{ContextId, IdentityId, LabelId};
+use crate::math::{ln_add_exp, ln_sum_exp};
+use crate::model::{ContextMode, Model};
+use crate::random;
+use crate::state::{Name, State};
+
+/// What is remembered of a chain.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Memory {
+    /// Which chain.
+    pub chain: u32,
+    /// After how many sweeps.
+    pub sweep: u64,
+    /// Per face of the dataset its identity, by any numbers below `names.len()`; `None` for a face that has arrived since.
+    pub identities: Vec<Option<u32>>,
+    /// Per face the number of its scale; `None` for a face that has arrived since, and where faces have no scales.
+    pub scales: Vec<Option<u8>>,
+    /// Per identity its name.
+    pub names: Vec<Option<LabelId>>,
+    /// Per identity pi_0i.
+    pub weights: Vec<f64>,
+    /// pi_0'.
+    pub unseen: f64,
+    /// Per frame its context, where it is sampled; `None` for a frame that has arrived since.
+    pub contexts: Vec<Option<u32>>,
+    /// alpha_0.
+    pub global_concentration: f64,
+    /// alpha_c per context.
+    pub local_concentration: Vec<f64>,
+    /// gamma_0.
+    pub context_concentration: f64,
+    /// H of every known name; `None` for a name that was given since.
+    pub name_weights: Vec<Option<f64>>,
+    /// H of all other names.
+    pub unknown_weight: f64,
+    /// lambda.
+    pub name_concentration: f64,
+    /// epsilon.
+    pub error_rate: f64,
+}
+
+impl Memory {
+    /// All of a draw of this dataset.
+    pub fn of(draw: &Draw) -> Self {
+        let (unknown, known) = draw.name_weights.split_last().expect("unknown is always there");
+        Self {
+            weights: draw.weights.clone(),
+            unseen: draw.unseen,
+            name_weights: known.iter().copied().map(Some).collect(),
+            unknown_weight: *unknown,
+            chain: draw.chain,
+            sweep: draw.sweep,
+            identities: draw.identities.iter().copied().map(Some).collect(),
+            scales: draw.scales.iter().copied().map(Some).collect(),
+            names: draw.names.clone(),
+            contexts: draw.contexts.iter().copied().map(Some).collect(),
+            global_concentration: draw.global_concentration,
+            local_concentration: draw.local_concentration.clone(),
+            context_concentration: draw.context_concentration,
+            name_concentration: draw.name_concentration,
+            error_rate: draw.error_rate,
+        }
+    }
+}
+
+impl Chain {
+    /// Goes on from what is remembered. The model must have passed [`Model::check`]. The generator is that of the seed,
+    /// the chain and the sweep, so that the same chain resumed twice makes the same draws.
+    ///
+    /// # Panics
+    /// When the memory is not one of this dataset.
+    pub fn resume(memory: &Memory, seed: u64, model: &Model, data: &Dataset) -> Self {
+        assert_eq!(memory.identities.len(), data.n_faces(), "a memory has one entry per face");
+        assert_eq!(memory.contexts.len(), data.n_frames(), "a memory has one entry per frame");
+        let sown = seed ^ memory.sweep.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mut rng = random::stream(sown, u64::from(memory.chain));
+        let mut state = State::empty(model);
+        state.weights.global_concentration = memory.global_concentration;
+        state.weights.context_concentration = memory.context_concentration;
+        state.names.concentration = memory.name_concentration;
+        state.names.error_rate = memory.error_rate;
+        state.extend(data, model, &mut rng);
+        recall_contexts(memory, &mut state, model, data);
+        recall_name_weights(memory, &mut state);
+        let mut scan = Scan::new(model);
+        let mut slots: Vec<Option<IdentityId>> = vec![None; memory.names.len()];
+        for (face, remembered) in data.faces().zip(&memory.identities) {
+            let scale = memory.scales.get(face.index()).copied().flatten();
+            let is_scale = |&scale: &u8| usize::from(scale) < model.face.n_scales();
+            scale.filter(is_scale).into_iter().for_each(|scale| state.faces.set_scale(face, scale));
+            let Some(number) = remembered.map(|number| number as usize) else { continue };
+            match slots[number] {
+                Some(identity) => scan.seat_at(face, identity, &mut state, model, data),
+                None => {
+                    let identity = scan.seat_apart(face, &mut state, model, data, &mut rng);
+                    let is_known = |label: &LabelId| label.index() < data.names().len();
+                    let name = memory.names[number].filter(is_known).map_or(Name::Unknown, Name::Known);
+                    state.names.set(identity, name);
+                    slots[number] = Some(identity);
+                }
+            }
+        }
+        recall_weights(memory, &slots, &mut state);
+        if state.seating.n_identities() > 0 {
+            gibbs::names::redraw_weights(&mut state, model, &mut rng);
+            gibbs::faces::step(&mut state, model, &mut rng);
+            gibbs::weights::step(&mut state, model, data, &mut rng);
+        }
+        let mut chain = Self { state, rng, number: memory.chain, n_sweeps: memory.sweep };
+        chain.extend(model, data);
+        chain
+    }
+}
+
+/// Puts H back; a name that was given since takes its prior share of *unknown*'s, as it was just drawn. H is redrawn given
+/// the rest afterwards, but the rejected draws of D5 need it as it was.
+fn recall_name_weights(memory: &Memory, state: &mut State) {
+    let ln_prior = &mut state.names.ln_prior;
+    let known = |label: usize| memory.name_weights.get(label).copied().flatten();
+    let new: Vec<usize> = (0..ln_prior.len()).filter(|&label| known(label).is_none()).collect();
+    let ln_new = ln_sum_exp(&new.iter().map(|&label| ln_prior[label]).collect::<Vec<f64>>());
+    for label in new {
+        ln_prior[label] += ln(memory.unknown_weight) - ln_new;
+    }
+    for (label, ln_weight) in ln_prior.iter_mut().enumerate() {
+        known(label).into_iter().for_each(|weight| *ln_weight = ln(weight));
+    }
+}
+
+/// Puts pi_0 back. Identities whose faces have all left have given theirs back (D2).
+fn recall_weights(memory: &Memory, slots: &[Option<IdentityId>], state: &mut State) {
+    let mut ln_unseen = ln(memory.unseen);
+    let mut ln_total = ln_unseen;
+    for (slot, &weight) in slots.iter().zip(&memory.weights) {
+        ln_total = ln_add_exp(ln_total, ln(weight));
+        match slot {
+            Some(identity) => state.weights.ln_of[identity.index()] = ln(weight),
+            None => ln_unseen = ln_add_exp(ln_unseen, ln(weight)),
+        }
+    }
+    slots.iter().flatten().for_each(|identity| state.weights.ln_of[identity.index()] -= ln_total);
+    state.weights.ln_unseen = ln_unseen - ln_total;
+}
+
+/// What is below the smallest number has no digits left to recall.
+fn ln(weight: f64) -> f64 {
+    weight.max(f64::MIN_POSITIVE).ln()
+}
+
+/// Puts frames back in the contexts that were sampled for them, and contexts' concentrations.
+fn recall_contexts(memory: &Memory, state: &mut State, model: &Model, data: &Dataset) {
+    for (frame, remembered) in data.frames().zip(&memory.contexts) {
+        let is_given = model.context.mode == ContextMode::Given && data.given_context(frame).is_some();
+        let Some(context) = remembered.map(|number| ContextId::new(number as usize)) else { continue };
+        if model.context.mode == ContextMode::None || is_given {
+            continue;
+        }
+        if model.context.mode == ContextMode::Unbounded {
+            state.lay_out_contexts(context.index() + 1, data, model);
+        }
+        if context.index() < state.seating.n_contexts() {
+            state.move_frame(frame, context, data);
+        }
+    }
+    let local = &mut state.weights.local_concentration;
+    if model.identity.local_concentration.is_shared() {
+        let shared = memory.local_concentration.first().copied();
+        shared.into_iter().for_each(|shared| local.fill(shared));
+    } else {
+        local.iter_mut().zip(&memory.local_concentration).for_each(|(alpha_c, &old)| *alpha_c = old);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cases;
+    use crate::data::NewFace;
+    use crate::gibbs::Sweep;
+    use crate::random::driver;
+    use crate::simulate::prior;
+
+    #[test]
+    fn a_chain_goes_on_from_a_draw_in_every_mode_with_faces_come_and_gone() {
+        for case in cases::all() {
+            let (state, data) = prior::draw(&case.model, &case.layout, &mut driver(5));
+            let draw = Draw::of(&state, 3, 17, &case.model, &data);
+            let mut chain = Chain::resume(&Memory::of(&draw), 1, &case.model, &data);
+            chain.state().check(&case.model, &data).unwrap();
+            let again = chain.draw(&case.model, &data);
+            let seats = |draw: &Draw| (draw.identities.clone(), draw.contexts.clone(), draw.names.clone());
+            assert_eq!(seats(&again), seats(&draw), "{}", case.name);
+            assert_eq!((again.chain, again.sweep), (3, 17));
+            assert_eq!(
+                again,
+                Chain::resume(&Memory::of(&draw), 1, &case.model, &data).draw(&case.model, &data)
+            );
+
+            // One face has lost its seat and two have arrived.
+            let mut more = data.clone();
+            let new = [[0.5, -0.5, 1.0], [3.0, 1.0, 0.0]];
+            let faces = new.each_ref().map(|x| NewFace { embedding: x, name: None });
+            more.push_frame(Some("home"), &faces).unwrap();
+            let mut memory = Memory::of(&draw);
+            memory.identities[2] = None;
+            memory.identities.extend([None, None]);
+            memory.contexts.push(None);
+            chain = Chain::resume(&memory, 1, &case.model, &more);
+            chain.sweep(&Sweep::default(), &case.model, &more);
+            chain.state().check(&case.model, &more).unwrap();
+        }
+    }
+}
