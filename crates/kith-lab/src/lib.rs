@@ -3,4 +3,5 @@
 //! It is the only library that is told the truth, and uses it to split people, to ask and to measure; the model never
 //! sees it. It reads and writes no file: [`experiment`] hands back numbers, tables, figures and a page.
 
+pub mod baselines;
 pub mod metrics;
