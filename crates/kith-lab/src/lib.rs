@@ -4,4 +4,5 @@
 //! sees it. It reads and writes no file: [`experiment`] hands back numbers, tables, figures and a page.
 
 pub mod baselines;
+pub mod figures;
 pub mod metrics;
