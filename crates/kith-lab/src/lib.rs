@@ -4,5 +4,7 @@
 //! sees it. It reads and writes no file: [`experiment`] hands back numbers, tables, figures and a page.
 
 pub mod baselines;
+pub mod experiment;
 pub mod figures;
 pub mod metrics;
+pub mod report;
