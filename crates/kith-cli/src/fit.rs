@@ -1,12 +1,11 @@
 //! `kith fit`: a dataset in, draws of the posterior out.
 
-use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, ensure};
 use kith::chain::{Draw, Ensemble, Run, Watch};
 use kith::gibbs::Sweep;
 use kith::model::Model;
@@ -16,6 +15,7 @@ use kith_io::model_file::ModelSettings;
 
 use crate::Outcome;
 use crate::args::FitOptions;
+use crate::background::Background;
 use crate::interrupt;
 use crate::progress::{bar, count, note};
 use crate::summary::FitSummary;
@@ -117,42 +117,13 @@ fn model(options: &FitOptions, table: &FaceTable) -> anyhow::Result<Model> {
         Some(path) => ModelSettings::read(path)?,
         None => ModelSettings::default(),
     };
+    let dimension = table.dataset.dimension();
     let background = match &options.background {
-        Some(path) => Some((path, dataset::read(path)?)),
+        Some(path) => Some(Background::read(path, dimension)?),
         None => None,
     };
-    let Some((path, background)) = background else {
-        return settings.resolve(table.dataset.embeddings(), None).with_context(|| settings_file(options));
-    };
-    let (found, wanted) = (background.dataset.dimension(), table.dataset.dimension());
-    ensure!(
-        found == wanted,
-        "{}: found dimension {found}, wanted {wanted} as in the dataset",
-        path.display()
-    );
-    let people = people(&background);
-    if people.iter().filter(|faces| faces.len() > 1).count() < 2 {
-        bail!(
-            "{}: found fewer than two people with two faces or more, wanted people with `truth` or `name`",
-            path.display()
-        );
-    }
-    let known = Some((background.dataset.embeddings(), &people[..]));
+    let known = background.as_ref().map(Background::known);
     settings.resolve(table.dataset.embeddings(), known).with_context(|| settings_file(options))
-}
-
-/// The rows of each person of a background dataset, by `truth` where there is one, otherwise by name.
-fn people(table: &FaceTable) -> Vec<Vec<usize>> {
-    let mut people: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-    let data = &table.dataset;
-    for face in data.faces() {
-        let name = data.given_name(face).map(|label| data.names()[label.index()].as_str());
-        let truth = table.truth.as_ref().and_then(|truth| truth[face.index()].as_deref());
-        if let Some(person) = truth.or(name) {
-            people.entry(person).or_default().push(face.index());
-        }
-    }
-    people.into_values().collect()
 }
 
 /// How many threads work; results do not depend on it.

@@ -1,12 +1,15 @@
 //! The program `kith`: reads the command, runs it, and turns an error into one line and an exit status.
 
 mod args;
+mod background;
 mod demo;
 mod evaluate;
+mod experiment;
 mod fit;
 mod interrupt;
 mod predict;
 mod progress;
+mod simulate;
 mod summary;
 
 use std::process::ExitCode;
@@ -30,6 +33,8 @@ fn main() -> ExitCode {
         Verb::Fit(options) => fit::run(&options),
         Verb::Predict(options) => predict::run(&options),
         Verb::Evaluate(options) => evaluate::run(&options),
+        Verb::Experiment(options) => experiment::run(&options),
+        Verb::Simulate(options) => simulate::run(&options),
     };
     match result {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
