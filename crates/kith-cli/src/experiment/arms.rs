@@ -13,9 +13,11 @@ use serde_json::{Value, json};
 use crate::args::{ExperimentOptions, Face};
 use crate::background::Background;
 
-/// The paper's model, whatever the defaults are: isotropic faces, nothing said of two faces in a frame. What the
-/// paper leaves open (concentrations, lambda) is learnt, epsilon is 5 %; the face prior is learnt from the faces
-/// themselves, because the paper had no background.
+/// The paper's model, whatever the defaults are: isotropic faces, nothing said of two faces in a frame. The paper does
+/// not give its concentrations: alpha_0 and alpha_c are learnt. lambda is 100: learnt, it falls as more of the many
+/// pieces into which this model cuts people get names, and in the end nobody is "unknown" (measured: 16 % of the
+/// familiar at 15 names, against 77 %). The face prior is learnt from the faces themselves: the paper had no
+/// background.
 fn paper() -> Value {
     json!({
         "context": {"mode": "given"},
@@ -25,7 +27,7 @@ fn paper() -> Value {
         },
         "frame": {"repeat": 1.0},
         "face": {"kind": "isotropic", "update": "collapsed"},
-        "name": {"concentration": {"shape": 1.0, "rate": 0.01}, "error_rate": 0.05, "update": "exact"},
+        "name": {"concentration": 100.0, "error_rate": 0.05, "update": "exact"},
     })
 }
 

@@ -19,8 +19,8 @@ pub struct Propagated {
     pub label: usize,
     /// Its share among all labels.
     pub share: f64,
-    /// Its share times the similarity to the points that carry it: small far from everybody.
-    pub mass: f64,
+    /// The similarity to the nearest point: small far from everybody.
+    pub similarity: f64,
 }
 
 impl<'a> LabelPropagation<'a> {
@@ -63,13 +63,15 @@ impl<'a> LabelPropagation<'a> {
     /// The label of a new point: the labels of all others, each by its similarity. `None` where it is like nobody.
     pub fn predict(&self, x: &[f32]) -> Option<Propagated> {
         let mut mass = vec![0.0; self.n_labels];
+        let mut nearest: f64 = 0.0;
         for (point, shares) in self.points.iter().zip(self.shares.chunks_exact(self.n_labels)) {
             let similarity = self.kernel.of(point, x);
+            nearest = nearest.max(similarity);
             mass.iter_mut().zip(shares).for_each(|(mass, share)| *mass += similarity * share);
         }
         let total: f64 = mass.iter().sum();
         let label = (0..self.n_labels).max_by(|&a, &b| mass[a].total_cmp(&mass[b]).then(b.cmp(&a)))?;
-        (total > 0.0).then(|| Propagated { label, share: mass[label] / total, mass: mass[label] })
+        (total > 0.0).then(|| Propagated { label, share: mass[label] / total, similarity: nearest })
     }
 }
 

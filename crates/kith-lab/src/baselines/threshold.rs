@@ -1,7 +1,8 @@
 //! A fair chance to say "unknown": thresholds on the baselines' scores, by cross-validation on the named photos.
 //!
-//! Each named person in turn is left out and plays somebody unknown; of all others every second photo is left out
-//! and plays somebody known. Nothing but the given names is used.
+//! Each named person in turn plays somebody unknown, twice: a stranger, all of whose named photos are left out, and
+//! somebody familiar, every second of whose photos is left out and the rest unnamed. Of all others every second named
+//! photo is left out and plays somebody known. Nothing but the given names is used.
 
 use super::{LabelPropagation, Rbf, nearest};
 
@@ -30,7 +31,7 @@ pub struct Scored {
 #[derive(Clone, Copy, Debug)]
 pub struct Neighbour;
 
-/// Label propagation over all points; its score is the label's mass.
+/// Label propagation over all points; its score is high where the label has a large share and the point is like others.
 #[derive(Clone, Copy, Debug)]
 pub struct Propagator {
     /// The similarity.
@@ -60,7 +61,9 @@ impl Closed for Propagator {
     ) -> Vec<Scored> {
         let graph = LabelPropagation::fit(points, labels, n_labels, self.kernel);
         let of = |x: &&[f32]| match graph.predict(x) {
-            Some(found) => Scored { label: Some(found.label), score: found.mass.ln() },
+            Some(found) => {
+                Scored { label: Some(found.label), score: found.share.ln() + found.similarity.ln() }
+            }
             None => Scored { label: None, score: f64::NEG_INFINITY },
         };
         new.iter().map(of).collect()
@@ -110,7 +113,7 @@ impl Validated {
     }
 }
 
-/// Leaves out each labelled person in turn.
+/// Lets each labelled person in turn play a stranger, and somebody familiar.
 pub fn cross_validate(
     method: &dyn Closed,
     points: &[&[f32]],
@@ -118,23 +121,24 @@ pub fn cross_validate(
     n_labels: usize,
 ) -> Validated {
     let mut validated = Validated::default();
-    for left_out in 0..n_labels {
+    for (left_out, is_stranger) in (0..n_labels).flat_map(|left_out| [(left_out, true), (left_out, false)]) {
         let mut n_seen = vec![0; n_labels];
-        // Of each known person every second named photo is asked about, the first is always kept.
+        // Of everybody but a stranger the first, third, ... named photo is kept.
         let is_asked: Vec<bool> = labels
             .iter()
             .map(|label| {
                 label.is_some_and(|label| {
                     n_seen[label] += 1;
-                    label == left_out || n_seen[label] % 2 == 0
+                    (is_stranger && label == left_out) || n_seen[label] % 2 == 0
                 })
             })
             .collect();
         let kept: Vec<usize> = (0..points.len()).filter(|&point| !is_asked[point]).collect();
         let asked: Vec<usize> = (0..points.len()).filter(|&point| is_asked[point]).collect();
         let pick = |places: &[usize]| places.iter().map(|&place| points[place]).collect::<Vec<_>>();
-        let kept_labels: Vec<Option<usize>> = kept.iter().map(|&place| labels[place]).collect();
-        if kept_labels.iter().all(Option::is_none) {
+        let kept_labels: Vec<Option<usize>> =
+            kept.iter().map(|&place| labels[place].filter(|&label| label != left_out)).collect();
+        if kept_labels.iter().all(Option::is_none) || asked.is_empty() {
             continue;
         }
         let answers = method.names(&pick(&kept), &kept_labels, n_labels, &pick(&asked));
@@ -175,8 +179,8 @@ mod tests {
         let methods: [&dyn Closed; 2] = [&Neighbour, &Propagator { kernel: Rbf { gamma: 0.5 } }];
         for method in methods {
             let validated = cross_validate(method, &points, &labels, 3);
-            // In each of three folds: four photos of the one left out, two of each of two others.
-            assert_eq!((validated.unknown.len(), validated.known.len()), (12, 12));
+            // Three strangers of four photos, three familiar people of two, and each time two of each of two others.
+            assert_eq!((validated.unknown.len(), validated.known.len()), (18, 24));
             let Threshold(threshold) = validated.threshold();
             assert!(validated.known.iter().all(|(score, is_right)| *is_right && *score >= threshold));
             assert!(validated.unknown.iter().all(|score| *score < threshold));

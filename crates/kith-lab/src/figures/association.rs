@@ -23,7 +23,7 @@ pub fn association(title: &str, counts: &[u32], n_draws: u32, people: &[usize], 
             let last = (first..n).take_while(|&column| shade(column) == shade(first)).last().unwrap_or(first);
             if shade(first) > 0 {
                 let at = [LEFT + cell * first as f64, TOP + cell * row as f64];
-                let size = [cell * (last + 1 - first) as f64 + 0.05, cell + 0.05];
+                let size = [cell * (last + 1 - first) as f64, cell];
                 svg.rect(at, size, "#0072B2", f64::from(shade(first)) / 20.0);
             }
             first = last + 1;

@@ -42,7 +42,7 @@ pub fn regions(panels: &[Regions], spots: &[Spot], names: &[&str]) -> String {
                 let run = cells[first..].iter().take_while(|name| **name == cells[first]).count();
                 if let Some(name) = cells[first] {
                     let at = [left + cell * first as f64, TOP + cell * row as f64];
-                    svg.rect(at, [cell * run as f64 + 0.1, cell + 0.1], COLOURS[name % 4], 0.3);
+                    svg.rect(at, [cell * run as f64, cell], COLOURS[name % 4], 0.3);
                 }
                 first += run;
             }

@@ -84,7 +84,7 @@ impl Svg {
     pub fn rect(&mut self, [x, y]: [f64; 2], [width, height]: [f64; 2], colour: &str, opacity: f64) {
         let _ = writeln!(
             self.body,
-            "<rect x=\"{x:.2}\" y=\"{y:.2}\" width=\"{width:.2}\" height=\"{height:.2}\" fill=\"{colour}\" fill-opacity=\"{opacity}\"/>"
+            "<rect x=\"{x:.2}\" y=\"{y:.2}\" width=\"{width:.2}\" height=\"{height:.2}\" fill=\"{colour}\" fill-opacity=\"{opacity}\" shape-rendering=\"crispEdges\"/>"
         );
     }
 

@@ -66,9 +66,10 @@ pub(super) fn of(experiment: &Naming<'_>, outcomes: &[Outcome]) -> Findings {
         figures,
         notes: vec![
             "Nearest neighbour and label propagation cannot say \"unknown\": as in the paper they stand at zero for the \
-             familiar and for strangers. With a threshold they can: it is chosen on the named photos by leaving out \
-             one acquaintance at a time, who plays the unknown, and every second named photo of the others, and \
-             weighs both kinds of mistake alike."
+             familiar and for strangers. With a threshold they can: it is chosen on the named photos by letting one \
+             acquaintance at a time play the stranger and the familiar, against every second named photo of the \
+             others, and weighs both kinds of mistake alike. With one name each there is no photo to play the known: \
+             all who play the unknown are refused."
                 .to_owned(),
             "Label propagation has the kernel of the one-class SVM; its width is chosen on all 15 training photos of \
              each acquaintance whatever the number of names, which favours it at few names."
