@@ -72,7 +72,9 @@ pub(super) fn of(experiment: &Naming<'_>, outcomes: &[Outcome]) -> Findings {
              all who play the unknown are refused."
                 .to_owned(),
             "Label propagation has the kernel of the one-class SVM; its width is chosen on all 15 training photos of \
-             each acquaintance whatever the number of names, which favours it at few names."
+             each acquaintance whatever the number of names, which favours it at few names. Its threshold is on the \
+             share of the label and on how like others the photo is; it helps little with the familiar, who take the \
+             whole of some label along the graph however weakly they are tied to it."
                 .to_owned(),
         ],
     }
