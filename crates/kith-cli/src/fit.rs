@@ -117,13 +117,16 @@ fn model(options: &FitOptions, table: &FaceTable) -> anyhow::Result<Model> {
         Some(path) => ModelSettings::read(path)?,
         None => ModelSettings::default(),
     };
-    let dimension = table.dataset.dimension();
     let background = match &options.background {
-        Some(path) => Some(Background::read(path, dimension)?),
+        Some(path) => Some(Background::read(path, table.dataset.dimension())?),
         None => None,
     };
+    let bar = bar(100, "% of learning what faces look like");
     let known = background.as_ref().map(Background::known);
-    settings.resolve(table.dataset.embeddings(), known).with_context(|| settings_file(options))
+    let resolved =
+        settings.resolve(&table.dataset, known, &mut |share| bar.set_position((100.0 * share) as u64));
+    bar.finish_and_clear();
+    resolved.with_context(|| settings_file(options))
 }
 
 /// How many threads work; results do not depend on it.

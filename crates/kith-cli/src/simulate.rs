@@ -1,7 +1,7 @@
 //! `kith simulate`: a dataset with `truth`, made up by the camera simulator, as a gallery, or by the model itself.
 
 use anyhow::{Context, bail, ensure};
-use kith::data::{Dataset, Embeddings, NewFace};
+use kith::data::{Dataset, NewFace};
 use kith::model::{FaceModel, Isotropic, Model};
 use kith::random::{self, Rng};
 use kith::simulate::{Camera, Cycled, Drawn, Source, prior};
@@ -131,8 +131,8 @@ fn from_model(options: &SimulateOptions, rng: &mut Rng) -> anyhow::Result<Scene>
                 settings.has_prior(),
                 "{place}: found no face prior, wanted face.mean, kappa, shape and rate to draw from"
             );
-            let nothing = Embeddings::empty(1)?;
-            settings.resolve(&nothing, None).with_context(|| place.to_string())?
+            let nothing = Dataset::empty(1)?;
+            settings.resolve(&nothing, None, &mut |_| ()).with_context(|| place.to_string())?
         }
         None => Model::new(FaceModel::isotropic(looks(options))),
     };

@@ -55,6 +55,8 @@ struct Line {
     chain: u32,
     sweep: u64,
     identities: Vec<u32>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    scales: Vec<u8>,
     contexts: Vec<String>,
     names: Vec<Option<String>>,
     weights: Vec<f64>,
@@ -114,6 +116,7 @@ impl DrawsWriter {
             chain: draw.chain,
             sweep: draw.sweep,
             identities: draw.identities.clone(),
+            scales: draw.scales.clone(),
             contexts: draw.contexts.iter().map(context).collect(),
             names: draw
                 .names
@@ -181,7 +184,7 @@ pub fn read(path: &Path, data: &Dataset) -> Result<(Model, Vec<Draw>), DrawsErro
     if !settings.has_prior() {
         return Err(bad(1, "found no face prior in the model, wanted every value resolved".to_owned()));
     }
-    let model = settings.resolve(data.embeddings(), None).map_err(|error| bad(1, error.to_string()))?;
+    let model = settings.resolve(data, None, &mut |_| ()).map_err(|error| bad(1, error.to_string()))?;
     model.check(data).map_err(|error| bad(1, error.to_string()))?;
     let contexts = named_contexts(&model, data);
     let mut draws = Vec::new();
@@ -189,7 +192,7 @@ pub fn read(path: &Path, data: &Dataset) -> Result<(Model, Vec<Draw>), DrawsErro
         let line = line.map_err(|source| failed(path, "read", source))?;
         let parsed: Line = serde_json::from_str(&line)
             .map_err(|error| bad(number + 2, format!("found something else ({error}), wanted a draw")))?;
-        let draw = to_draw(parsed, data, &contexts).map_err(|message| bad(number + 2, message))?;
+        let draw = to_draw(parsed, data, &model, &contexts).map_err(|message| bad(number + 2, message))?;
         draws.push(draw);
     }
     if draws.is_empty() {
@@ -218,12 +221,17 @@ fn check_header(header: &Header, data: &Dataset) -> Result<(), String> {
     Ok(())
 }
 
-fn to_draw(line: Line, data: &Dataset, contexts: &[String]) -> Result<Draw, String> {
+fn to_draw(line: Line, data: &Dataset, model: &Model, contexts: &[String]) -> Result<Draw, String> {
     let expect = |what: &str, found: usize, wanted: usize| {
         if found == wanted { Ok(()) } else { Err(format!("found {found} {what}, wanted {wanted}")) }
     };
     let n_identities = line.weights.len();
     expect("identities", line.identities.len(), data.n_faces())?;
+    let n_scales = model.face.n_scales();
+    expect("scales", line.scales.len(), if n_scales > 1 { data.n_faces() } else { 0 })?;
+    if let Some(bad) = line.scales.iter().find(|&&scale| usize::from(scale) >= n_scales) {
+        return Err(format!("found scale {bad}, wanted a number below {n_scales}"));
+    }
     expect("contexts", line.contexts.len(), data.n_frames())?;
     expect("names", line.names.len(), n_identities)?;
     expect("name_weights", line.name_weights.len(), data.names().len() + 1)?;
@@ -259,6 +267,7 @@ fn to_draw(line: Line, data: &Dataset, contexts: &[String]) -> Result<Draw, Stri
             .map(|name| name.as_ref().map(label).transpose())
             .collect::<Result<_, _>>()?,
         identities: line.identities,
+        scales: line.scales,
         weights: line.weights,
         unseen: line.unseen,
         ln_joint: line.ln_joint.unwrap_or(f64::NAN),

@@ -5,11 +5,12 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use kith::data::Embeddings;
+use kith::chain::learn_full_prior;
+use kith::data::{Dataset, Embeddings};
 use kith::model::face::FaceKind;
 use kith::model::{
-    ContextMode, ErrorRate, FaceModel, FaceUpdate, Full, Isotropic, LocalConcentration, Model, ModelError,
-    NameUpdate, Strength,
+    ContextMode, ErrorRate, FaceModel, FaceUpdate, Full, FullPrior, Isotropic, LocalConcentration, Model,
+    ModelError, NameUpdate, Strength,
 };
 use serde_json::{Map, Value, json};
 
@@ -33,7 +34,7 @@ enum Kind {
 
 impl Default for ModelSettings {
     fn default() -> Self {
-        Self { model: Model::new(FaceModel::isotropic(unresolved())), kind: Kind::Isotropic, prior: None }
+        Self { model: Model::new(FaceModel::isotropic(unresolved())), kind: Kind::Full, prior: None }
     }
 }
 
@@ -108,9 +109,15 @@ impl ModelSettings {
     }
 
     fn read_face(&mut self, mut keys: Keys<'_>) -> Result<(), String> {
-        keys.choice("kind", &[("isotropic", Kind::Isotropic), ("full", Kind::Full)], &mut self.kind)?;
         let updates = [("collapsed", FaceUpdate::Collapsed), ("explicit", FaceUpdate::Explicit)];
         keys.choice("update", &updates, &mut self.model.face.update)?;
+        // What only the paper's face model has asks for it.
+        if ISOTROPIC_KEYS[1..].iter().any(|key| keys.has(key))
+            || self.model.face.update == FaceUpdate::Explicit
+        {
+            self.kind = Kind::Isotropic;
+        }
+        keys.choice("kind", &[("isotropic", Kind::Isotropic), ("full", Kind::Full)], &mut self.kind)?;
         self.prior = match self.kind {
             Kind::Isotropic => read_isotropic(&mut keys)?.map(FaceKind::Isotropic),
             Kind::Full => read_full(&mut keys)?.map(FaceKind::Full),
@@ -146,28 +153,23 @@ impl ModelSettings {
         self.prior.is_some()
     }
 
-    /// The model, its face prior given, or learnt from `background` people, or else from `embeddings` alone. A full
-    /// covariance cannot be learnt without people who are known.
+    /// The model, its face prior given, or learnt from `background` people, or else from the data themselves.
+    /// `progress` is told the share of the latter that is done.
     pub fn resolve(
         self,
-        embeddings: &Embeddings,
+        data: &Dataset,
         background: Option<(&Embeddings, &[Vec<usize>])>,
+        progress: &mut dyn FnMut(f64),
     ) -> Result<Model, ModelError> {
         let kind = match (self.prior, self.kind, background) {
             (Some(prior), _, _) => prior,
             (None, Kind::Isotropic, background) => {
                 let of_people = background.and_then(|(faces, people)| Isotropic::from_people(faces, people));
-                FaceKind::Isotropic(of_people.unwrap_or_else(|| Isotropic::from_unlabelled(embeddings)))
+                let of_data = || Isotropic::from_unlabelled(data.embeddings());
+                FaceKind::Isotropic(of_people.unwrap_or_else(of_data))
             }
             (None, Kind::Full, Some((faces, people))) => FaceKind::Full(Full::from_people(faces, people)),
-            (None, Kind::Full, None) => {
-                return Err(ModelError::Value {
-                    key: "face.kind".to_owned(),
-                    found: "\"full\" without people to learn from".to_owned(),
-                    wanted: "--background with people of the same network, or kind = \"isotropic\""
-                        .to_owned(),
-                });
-            }
+            (None, Kind::Full, None) => FaceKind::Full(learn_full_prior(&self.model, data, progress)?),
         };
         let mut model = self.model;
         model.face.kind = kind;
@@ -175,9 +177,11 @@ impl ModelSettings {
     }
 }
 
+const ISOTROPIC_KEYS: [&str; 4] = ["mean", "kappa", "shape", "rate"];
+
 /// m_0, kappa_0, a_0 and b_0: all or none.
 fn read_isotropic(keys: &mut Keys<'_>) -> Result<Option<Isotropic>, String> {
-    if !all_or_none(keys, &["mean", "kappa", "shape", "rate"])? {
+    if !all_or_none(keys, &ISOTROPIC_KEYS)? {
         return Ok(None);
     }
     let mut prior = unresolved();
@@ -188,17 +192,18 @@ fn read_isotropic(keys: &mut Keys<'_>) -> Result<Option<Isotropic>, String> {
     Ok(Some(prior))
 }
 
-/// m, A, psi, nu and the power: all or none.
+/// m, A, psi, nu, the power and the spread of scales: all or none.
 fn read_full(keys: &mut Keys<'_>) -> Result<Option<Full>, String> {
-    if !all_or_none(keys, &["mean", "transform", "between", "freedom", "power"])? {
+    if !all_or_none(keys, &["mean", "transform", "between", "freedom", "power", "spread"])? {
         return Ok(None);
     }
     let (mean, transform, between) =
         (keys.numbers("mean")?, keys.numbers("transform")?, keys.numbers("between")?);
-    let (mut freedom, mut power) = (f64::NAN, f64::NAN);
+    let [mut freedom, mut power, mut spread] = [f64::NAN; 3];
     keys.number("freedom", &mut freedom)?;
     keys.number("power", &mut power)?;
-    Ok(Some(Full { mean, transform, between, freedom, power }))
+    keys.number("spread", &mut spread)?;
+    Ok(Some(Full::new(FullPrior { mean, transform, between, freedom, power, spread })))
 }
 
 /// Whether these keys are there; some of them alone are refused.
@@ -291,11 +296,14 @@ pub fn to_tree(model: &Model) -> Value {
             "kind": "isotropic", "update": update,
             "mean": prior.mean, "kappa": prior.kappa, "shape": prior.shape, "rate": prior.rate,
         }),
-        FaceKind::Full(prior) => json!({
-            "kind": "full", "update": update,
-            "mean": prior.mean, "transform": prior.transform, "between": prior.between,
-            "freedom": prior.freedom, "power": prior.power,
-        }),
+        FaceKind::Full(full) => {
+            let prior = full.prior();
+            json!({
+                "kind": "full", "update": update,
+                "mean": prior.mean, "transform": prior.transform, "between": prior.between,
+                "freedom": prior.freedom, "power": prior.power, "spread": prior.spread,
+            })
+        }
     };
     let name = &model.name;
     json!({
@@ -358,11 +366,12 @@ mod tests {
 
     #[test]
     fn a_model_survives_the_way_to_a_header_and_back() {
-        let embeddings = Embeddings::new(vec![0.0, 1.0], 2).unwrap();
-        let model = parse(FULL).unwrap().resolve(&embeddings, None).unwrap();
+        let data = Dataset::empty(2).unwrap();
+        let model = parse(FULL).unwrap().resolve(&data, None, &mut |_| ()).unwrap();
         assert_eq!(model.context.mode, ContextMode::Latent { count: 4 });
         assert_eq!(model.face.dimension(), 2);
-        let again = ModelSettings::from_tree(&to_tree(&model)).unwrap().resolve(&embeddings, None).unwrap();
+        let again = ModelSettings::from_tree(&to_tree(&model)).unwrap();
+        let again = again.resolve(&data, None, &mut |_| ()).unwrap();
         assert_eq!(model, again);
     }
 

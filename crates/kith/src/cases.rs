@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use crate::data::{Dataset, Embeddings};
 use crate::ids::FrameId;
 use crate::model::{
-    ContextMode, ContextModel, ErrorRate, FaceModel, FaceUpdate, Full, Isotropic, LocalConcentration, Model,
-    NameBase, Strength,
+    ContextMode, ContextModel, ErrorRate, FaceModel, FaceUpdate, Full, FullPrior, Isotropic,
+    LocalConcentration, Model, NameBase, Strength,
 };
 
 /// A model with the faces it is about (their embeddings and names are placeholders).
@@ -49,17 +49,21 @@ pub fn all() -> Vec<Case> {
     };
     let latent = |count, concentration| ContextModel { mode: ContextMode::Latent { count }, concentration };
     let unbounded = |concentration| ContextModel { mode: ContextMode::Unbounded, concentration };
-    let full = Full {
-        mean: vec![0.3, -0.2, 0.1],
-        transform: vec![1.0, 0.2, 0.0, -0.3, 0.8, 0.1, 0.0, 0.4, 1.2],
-        between: vec![6.0, 3.0, 1.5],
-        freedom: 9.0,
-        power: 1.0,
+    let full = |spread: f64| {
+        Full::new(FullPrior {
+            mean: vec![0.3, -0.2, 0.1],
+            transform: vec![1.0, 0.2, 0.0, -0.3, 0.8, 0.1, 0.0, 0.4, 1.2],
+            between: vec![6.0, 3.0, 1.5],
+            freedom: 9.0,
+            power: 1.0,
+            spread,
+        })
     };
     vec![
-        with("full", GIVEN, UNNAMED, &|m| m.face = FaceModel::full(full.clone())),
-        with("full, names, repeat", GIVEN, NAMED, &|m| {
-            m.face = FaceModel::full(full.clone());
+        with("full", GIVEN, UNNAMED, &|m| m.face = FaceModel::full(full(0.0))),
+        with("full, scales", GIVEN, UNNAMED, &|m| m.face = FaceModel::full(full(0.5))),
+        with("full, scales, names, repeat", GIVEN, NAMED, &|m| {
+            m.face = FaceModel::full(full(0.4));
             m.repeat = 0.3;
         }),
         with("none", GIVEN, UNNAMED, &|m| m.context.mode = ContextMode::None),

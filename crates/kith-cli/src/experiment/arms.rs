@@ -31,13 +31,9 @@ fn paper() -> Value {
     })
 }
 
-/// What "our default" is: the default of `kith fit`, with full covariances where there are people to learn them from.
-fn default(has_background: bool) -> Result<ModelSettings, String> {
-    if has_background {
-        ModelSettings::from_tree(&with_face(json!({}), Face::Full))
-    } else {
-        Ok(ModelSettings::default())
-    }
+/// What "our default" is: the default of `kith fit`.
+fn default() -> ModelSettings {
+    ModelSettings::default()
 }
 
 /// Settings before any face is seen.
@@ -59,7 +55,7 @@ impl<'b> Models<'b> {
                 let tree = with_face(json!({}), face);
                 Some(ModelSettings::from_tree(&tree).expect("a kind alone is well-formed"))
             }
-            (None, None) => Some(default(background.is_some()).expect("a kind alone is well-formed")),
+            (None, None) => Some(default()),
         };
         Ok(Self { asked, paper, background })
     }
@@ -94,13 +90,13 @@ impl<'b> Models<'b> {
 /// Resolves settings for the faces at hand; the last answer is kept, because many fits are of the same faces.
 fn maker<'a>(settings: &'a ModelSettings, background: Option<&'a Background>) -> ModelMaker<'a> {
     let last: Mutex<Option<(Embeddings, Model)>> = Mutex::new(None);
-    Box::new(move |faces| {
+    Box::new(move |data| {
         let mut last = last.lock().expect("no thread fails while it holds the last model");
-        if let Some((_, model)) = last.as_ref().filter(|(known, _)| known == faces) {
+        if let Some((_, model)) = last.as_ref().filter(|(known, _)| known == data.embeddings()) {
             return Ok(model.clone());
         }
-        let model = settings.clone().resolve(faces, background.map(Background::known))?;
-        *last = Some((faces.clone(), model.clone()));
+        let model = settings.clone().resolve(data, background.map(Background::known), &mut |_| ())?;
+        *last = Some((data.embeddings().clone(), model.clone()));
         Ok(model)
     })
 }

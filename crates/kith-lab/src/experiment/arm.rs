@@ -1,6 +1,6 @@
 //! A model under test.
 
-use kith::data::Embeddings;
+use kith::data::Dataset;
 use kith::model::{Model, ModelError};
 
 /// A model, and what it is called. Its face prior may depend on the faces that it learns from, never on who they are.
@@ -14,7 +14,7 @@ pub struct Arm<'a> {
 }
 
 /// Makes a model for some faces.
-pub type ModelMaker<'a> = Box<dyn Fn(&Embeddings) -> Result<Model, ModelError> + Sync + 'a>;
+pub type ModelMaker<'a> = Box<dyn Fn(&Dataset) -> Result<Model, ModelError> + Sync + 'a>;
 
 impl Arm<'_> {
     /// The key that figures use.

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use kith::chain::{Chain, Ensemble, LearnError, Learner, Run, Schedule, Start, Watch};
-use kith::data::{Dataset, Embeddings, NewFace};
+use kith::data::{Dataset, NewFace};
 use kith::gibbs::Sweep;
 use kith::ids::FaceId;
 use kith::model::{ContextMode, Model, ModelError};
@@ -140,13 +140,23 @@ impl<'a> Discovery<'a> {
 
     /// The model; its face prior is learnt from background people or from the stream's faces, unnamed as they are.
     fn model(&self, task: Task, stream: &Stream) -> Result<Model, ModelError> {
-        let dimension = self.gallery.embeddings.dimension();
-        let values: Vec<f32> =
-            stream.frames.iter().flat_map(|frame| &frame.embeddings).flatten().copied().collect();
-        let faces = Embeddings::new(values, dimension).expect("frames hold embeddings of the dataset");
-        let mut model = (self.arms[task.arm].model)(&faces)?;
+        let mut model = (self.arms[task.arm].model)(&self.dataset(stream).0)?;
         model.context.mode = if task.contexts { ContextMode::Given } else { ContextMode::None };
         Ok(model)
+    }
+
+    /// All frames, and how many faces there are up to each.
+    fn dataset(&self, stream: &Stream) -> (Dataset, Vec<usize>) {
+        let dimension = self.gallery.embeddings.dimension();
+        let mut data = Dataset::empty(dimension).expect("embeddings have a dimension");
+        let mut n_faces = Vec::new();
+        for frame in &stream.frames {
+            let faces: Vec<NewFace<'_>> =
+                frame.embeddings.iter().map(|x| NewFace { embedding: x, name: None }).collect();
+            data.push_frame(Some(&stream.contexts[frame.context]), &faces).expect("frames are never empty");
+            n_faces.push(data.n_faces());
+        }
+        (data, n_faces)
     }
 
     fn schedule(&self, protocol: Protocol) -> Schedule {
@@ -202,15 +212,7 @@ impl<'a> Discovery<'a> {
         stream: &Stream,
         watch: &Watch<'_>,
     ) -> Result<Option<(Vec<Moment>, Ensemble, Dataset)>, ModelError> {
-        let mut data =
-            Dataset::empty(self.gallery.embeddings.dimension()).expect("embeddings have a dimension");
-        let mut n_faces = Vec::new();
-        for frame in &stream.frames {
-            let faces: Vec<NewFace<'_>> =
-                frame.embeddings.iter().map(|x| NewFace { embedding: x, name: None }).collect();
-            data.push_frame(Some(&stream.contexts[frame.context]), &faces).expect("frames are never empty");
-            n_faces.push(data.n_faces());
-        }
+        let (data, n_faces) = self.dataset(stream);
         let sweeps = self.schedule(Protocol::Offline).sweeps;
         let run = Run { sweeps, burn_in: sweeps, thin: 1 };
         let seed = self.plan.seed_of(task.repeat);

@@ -178,7 +178,7 @@ impl<'a> Naming<'a> {
         let photos: Vec<(usize, Option<&str>)> =
             training.iter().map(|&(row, who)| (row, who.map(name))).collect();
         let data = self.gallery.dataset(&photos);
-        let model = (self.arms[arm].model)(data.embeddings())?;
+        let model = (self.arms[arm].model)(&data)?;
         let seed = self.plan.seed_of(repeat);
         let Some(draws) = fit(&model, &data, &self.run, self.plan.n_chains, seed, watch)? else {
             return Ok(None);

@@ -136,7 +136,7 @@ impl<'a> Unknown<'a> {
         let training: Vec<(usize, Option<&str>)> = split.training().map(|(row, _)| (row, None)).collect();
         let truth: Vec<u32> = split.training().map(|(_, person)| person as u32).collect();
         let data = self.gallery.dataset(&training);
-        let model = (self.arms[arm].model)(data.embeddings())?;
+        let model = (self.arms[arm].model)(&data)?;
         let seed = self.plan.seed_of(repeat);
         let Some(draws) = fit(&model, &data, &self.run, self.plan.n_chains, seed, watch)? else {
             return Ok(None);

@@ -14,6 +14,8 @@ pub struct Draw {
     pub sweep: u64,
     /// `z_n` per face.
     pub identities: Vec<u32>,
+    /// The number of each face's scale; none where faces have no scales.
+    pub scales: Vec<u8>,
     /// `c*_m` per frame.
     pub contexts: Vec<u32>,
     /// `y*_i` per identity; `None` is unknown.
@@ -63,6 +65,10 @@ impl Draw {
             chain,
             sweep,
             identities,
+            scales: match model.face.n_scales() {
+                1 => Vec::new(),
+                _ => data.faces().map(|face| state.faces().scale(face)).collect(),
+            },
             contexts,
             names: slots
                 .iter()

@@ -23,13 +23,15 @@ pub fn step(state: &mut State, model: &Model, data: &Dataset, rng: &mut Rng) -> 
 pub struct Scan {
     x: Centred,
     nobody: Group,
+    bounds: Vec<f64>,
     ln_weights: Vec<f64>,
 }
 
 impl Scan {
     /// Ready for the first face.
     pub fn new(model: &Model) -> Self {
-        Self { x: Centred::default(), nobody: model.face.group(), ln_weights: Vec::new() }
+        let nobody = model.face.group();
+        Self { x: Centred::default(), nobody, bounds: Vec::new(), ln_weights: Vec::new() }
     }
 
     /// Seats a face that has arrived and was never seated.
@@ -81,11 +83,18 @@ impl Scan {
         data: &Dataset,
         rng: &mut Rng,
     ) -> crate::ids::IdentityId {
-        ln_weights(face, &self.x, &self.nobody, state, model, data, &mut self.ln_weights);
-        let drawn = rng.categorical_ln(&mut self.ln_weights);
+        let Self { x, nobody, bounds, ln_weights: weights } = self;
+        ln_weights(face, x, nobody, state, model, data, bounds, weights);
+        let drawn = rng.categorical_ln(weights);
         let identity = match state.seating.identities().get(drawn) {
-            Some(&identity) => identity,
-            None => state.open(face, &self.x, model, data, rng),
+            Some(&identity) => {
+                model.face.draw_scale(state.faces.group(identity), x, rng);
+                identity
+            }
+            None => {
+                model.face.draw_scale(nobody, x, rng);
+                state.open(face, x, model, data, rng)
+            }
         };
         state.insert(face, &self.x, identity, model, data);
         identity
@@ -94,7 +103,9 @@ impl Scan {
 
 /// ln weights of the seats of a face that is not seated: one per identity, in the order of
 /// [`crate::state::Seating::identities`], then a new one. (C.3) and (C.4) without its guard (D1); for a named
-/// face also (C.5), a new identity's name integrated out (D6); and the frame's `repeat` factor.
+/// face also (C.5), a new identity's name integrated out (D6); and the frame's `repeat` factor. The face's scale is
+/// summed over.
+#[allow(clippy::too_many_arguments)]
 pub fn ln_weights(
     face: FaceId,
     x: &Centred,
@@ -102,13 +113,14 @@ pub fn ln_weights(
     state: &State,
     model: &Model,
     data: &Dataset,
+    bounds: &mut Vec<f64>,
     out: &mut Vec<f64>,
 ) {
     let frame = data.frame_of(face);
     let context = state.seating.context_of(frame);
     out.clear();
     for &identity in state.seating.identities() {
-        out.push(state.ln_seat(context, identity) + state.faces.ln_weight(identity, x, &model.face));
+        out.push(state.ln_seat(context, identity));
     }
     out.push(state.ln_new_seat(context) + model.face.ln_predictive(nobody, x));
 
@@ -126,4 +138,5 @@ pub fn ln_weights(
             }
         }
     }
+    state.faces.weigh(state.seating.identities(), x, &model.face, bounds, out);
 }

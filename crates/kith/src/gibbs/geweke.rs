@@ -10,7 +10,7 @@ use crate::random::{Rng, driver};
 use crate::simulate::prior;
 use crate::state::{Name, State};
 
-const STATISTICS: [&str; 19] = [
+const STATISTICS: [&str; 21] = [
     "n_identities",
     "faces 0 and 1 are one",
     "faces 0 and 2 are one",
@@ -30,6 +30,8 @@ const STATISTICS: [&str; 19] = [
     "face 0 mislabelled",
     "ln joint",
     "ln s2 of face 0",
+    "scale of face 0",
+    "scales of faces 0 and 1",
 ];
 
 fn statistics(state: &State, case: &Case, data: &Dataset) -> [f64; STATISTICS.len()] {
@@ -59,6 +61,8 @@ fn statistics(state: &State, case: &Case, data: &Dataset) -> [f64; STATISTICS.le
         flag(given.is_some_and(|given| given != first)),
         state.ln_joint(&case.model, data),
         state.faces.theta(identity(0)).map_or(0.0, |theta| theta.variance.ln()),
+        f64::from(state.faces.scale(FaceId(0))),
+        f64::from(state.faces.scale(FaceId(0))) * f64::from(state.faces.scale(FaceId(1))),
     ]
 }
 

@@ -9,7 +9,7 @@ use crate::model::face::{Centred, FaceKind};
 use crate::model::{ContextMode, FaceUpdate, Model, NameUpdate};
 use crate::random::{Rng, driver};
 use crate::simulate::prior;
-use crate::state::State;
+use crate::state::{NEGLIGIBLE, State};
 
 /// A state per seed from the prior, then moved by a few sweeps; the data stay those of the prior draw.
 fn states(case: &Case) -> Vec<(State, Dataset)> {
@@ -56,22 +56,37 @@ fn seats_are_weighed_by_the_joint() {
         for (state, data) in states(&case) {
             for face in data.faces() {
                 let mut x = Centred::default();
-                model.face.centre(data.embedding(face), &mut x);
+                state.look(face, model, &data, &mut x);
                 let mut removed = state.clone();
                 removed.remove(face, &x, model, &data);
                 emptied += usize::from(removed.seating.n_identities() < state.seating.n_identities());
                 let mut weights = Vec::new();
                 let nobody = model.face.group();
-                assignments::ln_weights(face, &x, &nobody, &removed, model, &data, &mut weights);
+                let bounds = &mut Vec::new();
+                assignments::ln_weights(face, &x, &nobody, &removed, model, &data, bounds, &mut weights);
 
-                let mut joints = Vec::new();
-                for &identity in removed.seating.identities() {
-                    let mut seated = removed.clone();
-                    seated.insert(face, &x, identity, model, &data);
-                    joints.push(seated.ln_joint_plain(model, &data));
+                let mut of_scales = vec![Vec::new(); weights.len()];
+                for scale in 0..model.face.n_scales() as u8 {
+                    x.set_scale(scale);
+                    for (joints, &identity) in of_scales.iter_mut().zip(removed.seating.identities()) {
+                        let mut seated = removed.clone();
+                        seated.insert(face, &x, identity, model, &data);
+                        joints.push(seated.ln_joint_plain(model, &data));
+                    }
+                    let new = ln_joint_at_new(face, &x, &removed, model, &data, &mut rng);
+                    of_scales.last_mut().unwrap().push(new);
                 }
-                joints.push(ln_joint_at_new(face, &x, &removed, model, &data, &mut rng));
-                assert_constant_difference(&case, "seats", &weights, &joints);
+                let joints: Vec<f64> = of_scales.iter().map(|joints| ln_sum_exp(joints)).collect();
+                let best = joints.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                // Seats that were left out are as unlikely as was promised.
+                let is_left_out = |&at: &usize| weights[at] == f64::NEG_INFINITY;
+                let left_out: Vec<usize> = (0..weights.len()).filter(is_left_out).collect();
+                left_out.iter().for_each(|&at| assert!(joints[at] < best - NEGLIGIBLE));
+                let kept = |values: &[f64]| {
+                    let kept = (0..values.len()).filter(|at| !left_out.contains(at));
+                    kept.map(|at| values[at]).collect::<Vec<_>>()
+                };
+                assert_constant_difference(&case, "seats", &kept(&weights), &kept(&joints));
             }
         }
     }

@@ -7,7 +7,7 @@ mod name;
 mod strength;
 
 pub use context::{ContextMode, ContextModel};
-pub use face::{FaceModel, FaceUpdate, Full, Isotropic};
+pub use face::{FaceModel, FaceUpdate, Full, FullPrior, Isotropic};
 pub use identity::{IdentityModel, LocalConcentration};
 pub use name::{ErrorRate, NameBase, NameModel, NameUpdate};
 pub use strength::Strength;

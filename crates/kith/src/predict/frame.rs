@@ -10,8 +10,8 @@ use std::collections::HashMap;
 
 use super::posterior::{Pooled, Posterior};
 use crate::math::{ln_add_exp, ln_gamma, ln_sum_exp};
-use crate::model::ContextMode;
 use crate::model::face::{Centred, Group};
+use crate::model::{ContextMode, FaceModel};
 
 /// Configurations this many nats below the best one carry less than 1e-15 of its probability.
 const NEGLIGIBLE: f64 = 35.0;
@@ -343,19 +343,38 @@ impl<'p> NewFrame<'p> {
                 let posterior = self.posterior;
                 let xs = &self.xs;
                 *self.joined.entry((group, mask, face)).or_insert_with(|| {
-                    let start = || model.group();
-                    let mut joined: Group =
-                        group.map_or_else(start, |group| posterior.groups[group as usize].clone());
-                    for (r, x) in xs.iter().enumerate() {
-                        if mask >> r & 1 == 1 {
-                            model.observe(&mut joined, x);
-                        }
-                    }
-                    model.ln_predictive(&joined, &xs[face])
+                    let nobody = model.group();
+                    let group = group.map_or(&nobody, |group| &posterior.groups[group as usize]);
+                    let earlier: Vec<&Centred> =
+                        xs.iter().enumerate().filter(|(r, _)| mask >> r & 1 == 1).map(|(_, x)| x).collect();
+                    let all: Vec<&Centred> = earlier.iter().copied().chain([&xs[face]]).collect();
+                    ln_together(model, group, &all) - ln_together(model, group, &earlier)
                 })
             }
         }
     }
+}
+
+/// ln p(faces | the group's faces), their scales summed over; those of the fourth face from the end on and before are
+/// taken as ordinary, which spares sums of hundreds of terms for a person four times in one frame.
+fn ln_together(model: &FaceModel, group: &Group, faces: &[&Centred]) -> f64 {
+    let [first, rest @ ..] = faces else { return 0.0 };
+    if rest.is_empty() {
+        return model.ln_predictive(group, first);
+    }
+    let at = |scale: u8| {
+        let mut x = (*first).clone();
+        x.set_scale(scale);
+        let mut joined = group.clone();
+        model.observe(&mut joined, &x);
+        model.ln_joining(group, &x) + ln_together(model, &joined, rest)
+    };
+    if rest.len() > 2 {
+        return at(model.middle_scale());
+    }
+    let terms: Vec<f64> =
+        (0..model.n_scales() as u8).map(|scale| model.ln_scale(scale) + at(scale)).collect();
+    ln_sum_exp(&terms)
 }
 
 /// Seat weights of one context of one draw.

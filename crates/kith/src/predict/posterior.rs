@@ -56,8 +56,14 @@ impl Posterior {
     /// When there is no draw, or a draw is not one of this dataset.
     pub fn new(model: Model, data: &Dataset, draws: &[Draw]) -> Self {
         assert!(!draws.is_empty(), "a posterior has at least one draw");
-        let mut pool =
-            Pool { index: HashMap::new(), groups: Vec::new(), members: Vec::new(), begins: vec![0] };
+        let mut pool = Pool {
+            index: HashMap::new(),
+            latest: HashMap::new(),
+            groups: Vec::new(),
+            members: Vec::new(),
+            begins: vec![0],
+            n_kept: 0,
+        };
         let pooled = draws.iter().map(|draw| pool.add(draw, &model, data)).collect();
         Self {
             n_names: data.names().len(),
@@ -100,8 +106,20 @@ impl Posterior {
     }
 }
 
+/// A set of faces: a 128-bit sum over them, and how many.
+type Key = (u128, u32);
+
+/// As long as the groups have fewer faces than this in all, a set is kept once for each way its faces are scaled.
+/// After that a set already known is taken as it was scaled last, which is a draw given that set all the same.
+const MOST_SCALED: usize = 20_000;
+
 struct Pool {
-    index: HashMap<(u128, u32), u32>,
+    /// By the set of faces and a sum over their scales.
+    index: HashMap<(Key, u128), u32>,
+    /// By the set alone.
+    latest: HashMap<Key, u32>,
+    /// How many faces the groups have in all.
+    n_kept: usize,
     groups: Vec<Group>,
     members: Vec<FaceId>,
     begins: Vec<usize>,
@@ -115,7 +133,7 @@ impl Pool {
         for (face, &identity) in data.faces().zip(&draw.identities) {
             faces_of[identity as usize].push(face);
         }
-        let group = faces_of.iter().map(|faces| self.intern(faces, model, data)).collect();
+        let group = faces_of.iter().map(|faces| self.intern(faces, draw, model, data)).collect();
 
         let mut contexts: Vec<PooledContext> = draw
             .local_concentration
@@ -147,24 +165,40 @@ impl Pool {
         }
     }
 
-    /// The number of a set of faces, known by a 128-bit sum over its faces.
-    fn intern(&mut self, faces: &[FaceId], model: &Model, data: &Dataset) -> u32 {
+    /// The number of a set of faces with their scales.
+    fn intern(&mut self, faces: &[FaceId], draw: &Draw, model: &Model, data: &Dataset) -> u32 {
         let hash = faces.iter().fold(0u128, |sum, face| sum.wrapping_add(scatter(face.0)));
+        let scale_of = |face: FaceId| draw.scales.get(face.index()).copied();
+        let scales = faces.iter().fold(0u128, |sum, &face| {
+            let scale = u128::from(scale_of(face).unwrap_or(0));
+            sum.wrapping_add(scatter(face.0).wrapping_mul(2 * scale + 1))
+        });
         let key = (hash, faces.len() as u32);
-        if let Some(&known) = self.index.get(&key) {
+        if let Some(&known) = self.index.get(&(key, scales)) {
+            self.latest.insert(key, known);
             return known;
         }
+        if self.n_kept > MOST_SCALED
+            && let Some(&known) = self.latest.get(&key)
+        {
+            return known;
+        }
+        self.n_kept += faces.len();
         let number = self.groups.len() as u32;
         let mut group = model.face.group();
         let mut x = Centred::default();
         for &face in faces {
             model.face.centre(data.embedding(face), &mut x);
+            if let Some(scale) = scale_of(face) {
+                x.set_scale(scale);
+            }
             model.face.observe(&mut group, &x);
         }
         self.groups.push(group);
         self.members.extend_from_slice(faces);
         self.begins.push(self.members.len());
-        self.index.insert(key, number);
+        self.index.insert((key, scales), number);
+        self.latest.insert(key, number);
         number
     }
 }

@@ -66,6 +66,7 @@ fn draw_latent(model: &Model, data: &Dataset, rng: &mut Rng) -> State {
     let unnamed = without_names(data);
     let mut scan = Scan::new(model);
     for face in unnamed.faces() {
+        state.faces.set_scale(face, model.face.draw_prior_scale(rng));
         let context = state.context_of_face(face, &unnamed);
         let identities = state.seating().identities();
         let mut ln_seats: Vec<f64> = identities.iter().map(|&i| state.ln_seat(context, i)).collect();
@@ -142,7 +143,8 @@ fn draw_embeddings(state: &State, model: &Model, data: &mut Dataset, rng: &mut R
     for &identity in state.seating().identities() {
         let has_it = |face: &FaceId| state.seating().identity_of(*face) == Some(identity);
         let faces: Vec<FaceId> = data.faces().filter(has_it).collect();
-        let drawn = model.face.simulate(state.faces().theta(identity), faces.len(), rng);
+        let scales: Vec<u8> = faces.iter().map(|&face| state.faces().scale(face)).collect();
+        let drawn = model.face.simulate(state.faces().theta(identity), &scales, rng);
         faces.iter().zip(drawn).for_each(|(&face, x)| data.set_embedding(face, &x));
     }
 }

@@ -36,7 +36,7 @@ impl Source for Drawn {
     }
 
     fn photo(&mut self, person: usize, rng: &mut Rng) -> Vec<f32> {
-        self.model.simulate(Some(&self.people[person]), 1, rng).swap_remove(0)
+        self.model.simulate(Some(&self.people[person]), &[0], rng).swap_remove(0)
     }
 }
 

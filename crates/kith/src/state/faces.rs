@@ -2,23 +2,43 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::ids::IdentityId;
+use crate::ids::{FaceId, IdentityId};
 use crate::model::face::{Centred, Face, Group};
 use crate::model::{FaceModel, FaceUpdate};
 use crate::random::Rng;
 
-/// Appearance per slot.
+/// A seat that is this many nats below another is left out: a million of them have 1e-14 of its probability.
+pub(crate) const NEGLIGIBLE: f64 = 46.0;
+
+/// Appearance per slot, and the scale of each face.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Faces {
     groups: Vec<Group>,
     /// theta*, when it is kept; for a free slot whatever was there last.
     thetas: Option<Vec<Face>>,
+    /// The number of each face's scale.
+    scales: Vec<u8>,
 }
 
 impl Faces {
     pub(super) fn new(model: &FaceModel) -> Self {
         let thetas = (model.update == FaceUpdate::Explicit).then(Vec::new);
-        Self { groups: Vec::new(), thetas }
+        Self { groups: Vec::new(), thetas, scales: Vec::new() }
+    }
+
+    /// Lays out faces that have arrived since, as ordinary ones.
+    pub(super) fn extend(&mut self, n_faces: usize, model: &FaceModel) {
+        self.scales.resize(n_faces, model.middle_scale());
+    }
+
+    /// The number of a face's scale.
+    pub fn scale(&self, face: FaceId) -> u8 {
+        self.scales[face.index()]
+    }
+
+    /// Gives a face that is not seated another scale.
+    pub(crate) fn set_scale(&mut self, face: FaceId, scale: u8) {
+        self.scales[face.index()] = scale;
     }
 
     /// The statistics of an identity's faces.
@@ -84,6 +104,42 @@ impl Faces {
     pub(crate) fn set_theta(&mut self, identity: IdentityId, theta: &Face) {
         if let Some(thetas) = &mut self.thetas {
             thetas[identity.index()] = theta.clone();
+        }
+    }
+
+    /// Adds, for each identity in turn, ln of the weight that appearance gives a face there to `ln_weights`, whose
+    /// last entry, a new identity's, is already complete. Seats that cannot matter become impossible.
+    pub(crate) fn weigh(
+        &self,
+        identities: &[IdentityId],
+        x: &Centred,
+        model: &FaceModel,
+        bounds: &mut Vec<f64>,
+        ln_weights: &mut [f64],
+    ) {
+        let (seats, new) = ln_weights.split_at_mut(identities.len());
+        bounds.clear();
+        if self.thetas.is_none() {
+            let groups = identities.iter().zip(&*seats);
+            bounds.extend(groups.map_while(|(identity, seat)| {
+                model.ln_bound(&self.groups[identity.index()], x).map(|bound| bound + seat)
+            }));
+        }
+        if bounds.len() < identities.len() {
+            for (seat, &identity) in seats.iter_mut().zip(identities) {
+                *seat += self.ln_weight(identity, x, model);
+            }
+            return;
+        }
+        let first = (0..bounds.len()).max_by(|&a, &b| bounds[a].total_cmp(&bounds[b]));
+        let mut best = new[0];
+        for place in first.into_iter().chain((0..bounds.len()).filter(|&place| Some(place) != first)) {
+            if bounds[place] < best - NEGLIGIBLE {
+                seats[place] = f64::NEG_INFINITY;
+            } else {
+                seats[place] += self.ln_weight(identities[place], x, model);
+                best = best.max(seats[place]);
+            }
         }
     }
 

@@ -6,8 +6,8 @@ use super::{Name, State};
 use crate::data::Dataset;
 use crate::ids::{FaceId, IdentityId};
 use crate::math::{ln_beta_density, ln_gamma};
-use crate::model::face::{FaceKind, Full};
-use crate::model::{ContextMode, ErrorRate, FaceUpdate, Isotropic, Model, NameUpdate};
+use crate::model::face::FaceKind;
+use crate::model::{ContextMode, ErrorRate, FaceUpdate, FullPrior, Isotropic, Model, NameUpdate};
 
 impl State {
     /// ln of the joint density of all latent variables and the data, with omega, pi_c and (collapsed) theta*
@@ -87,9 +87,13 @@ impl State {
         let identities = self.seating.identities().iter();
         let prior = match &model.face.kind {
             FaceKind::Isotropic(prior) => prior,
-            FaceKind::Full(prior) => {
+            FaceKind::Full(full) => {
                 let faces = |identity| members(self, data, identity).collect::<Vec<_>>();
-                return identities.map(|&identity| ln_full(prior, data, &faces(identity))).sum();
+                let of_faces = identities.map(|&identity| self.ln_full(full.prior(), data, &faces(identity)));
+                let of_faces: f64 = of_faces.sum();
+                let of_scales =
+                    data.faces().map(|face| ln_scale(full.prior().spread, self.faces.scale(face)));
+                return of_faces + of_scales.sum::<f64>();
             }
         };
         identities
@@ -186,43 +190,62 @@ fn ln_marginal(prior: &Isotropic, data: &Dataset, faces: &[FaceId]) -> f64 {
         + 0.5 * dimension as f64 * (prior.kappa.ln() - kappa.ln() - n * (2.0 * PI).ln())
 }
 
-/// `power * ln f` of the full-covariance model as it stands in its documentation: moments face by face, the
-/// determinant by elimination, the residuals' t as a ratio of multivariate Gamma functions.
-fn ln_full(prior: &Full, data: &Dataset, faces: &[FaceId]) -> f64 {
-    let (n, d) = (faces.len() as f64, prior.n_axes());
-    let axis = |face: FaceId, row: &[f64]| -> f64 {
-        let x = data.embedding(face).iter().zip(&prior.mean).zip(row);
-        x.map(|((&x, m), a)| a * (f64::from(x) - m)).sum()
-    };
-    let rows: Vec<&[f64]> = prior.transform.chunks_exact(data.dimension()).collect();
-    let ys: Vec<Vec<f64>> = faces.iter().map(|&f| rows.iter().map(|row| axis(f, row)).collect()).collect();
-    let mean: Vec<f64> = (0..d).map(|k| ys.iter().map(|y| y[k]).sum::<f64>() / n).collect();
-    let mut ln_f = 0.0;
-    for (mean, psi) in mean.iter().zip(&prior.between) {
-        let variance = psi + 1.0 / n;
-        ln_f -= 0.5 * ((2.0 * PI * variance).ln() + mean * mean / variance);
-    }
-    let scale = prior.freedom - d as f64 - 1.0;
-    let mut matrix: Vec<Vec<f64>> =
-        (0..d).map(|r| (0..d).map(|c| if r == c { 1.0 } else { 0.0 }).collect()).collect();
-    for y in &ys {
-        for r in 0..d {
-            for c in 0..d {
-                matrix[r][c] += (y[r] - mean[r]) * (y[c] - mean[c]) / scale;
+/// The scale of a grid point of PAPER.md's prior over ln lambda, k = -3..=4 standing at 0..=7.
+fn lambda(spread: f64, scale: u8) -> f64 {
+    if spread == 0.0 { 1.0 } else { (-spread * (2.0f64 / 3.0).sqrt() * (f64::from(scale) - 3.0)).exp() }
+}
+
+/// ln of its prior.
+fn ln_scale(spread: f64, scale: u8) -> f64 {
+    let weight = |k: f64| (-k * k / 3.0).exp();
+    let total: f64 = (-3..=4).map(|k| weight(f64::from(k))).sum();
+    if spread == 0.0 { 0.0 } else { (weight(f64::from(scale) - 3.0) / total).ln() }
+}
+
+impl State {
+    /// `power * ln f` of the full-covariance model as it stands in its documentation: moments face by face, the
+    /// determinant by elimination, the residuals' t as a ratio of multivariate Gamma functions.
+    fn ln_full(&self, prior: &FullPrior, data: &Dataset, faces: &[FaceId]) -> f64 {
+        let (n, d) = (faces.len() as f64, prior.between.len());
+        let lambdas: Vec<f64> = faces.iter().map(|&f| lambda(prior.spread, self.faces.scale(f))).collect();
+        let total: f64 = lambdas.iter().sum();
+        let axis = |face: FaceId, row: &[f64]| -> f64 {
+            let x = data.embedding(face).iter().zip(&prior.mean).zip(row);
+            x.map(|((&x, m), a)| a * (f64::from(x) - m)).sum()
+        };
+        let rows: Vec<&[f64]> = prior.transform.chunks_exact(data.dimension()).collect();
+        let ys: Vec<Vec<f64>> =
+            faces.iter().map(|&f| rows.iter().map(|row| axis(f, row)).collect()).collect();
+        let weighted = || ys.iter().zip(&lambdas);
+        let mean: Vec<f64> = (0..d).map(|k| weighted().map(|(y, l)| l * y[k]).sum::<f64>() / total).collect();
+        let mut ln_f = 0.0;
+        for (mean, psi) in mean.iter().zip(&prior.between) {
+            let variance = psi + 1.0 / total;
+            ln_f -= 0.5 * ((2.0 * PI * variance).ln() + mean * mean / variance);
+        }
+        let scale = prior.freedom - d as f64 - 1.0;
+        let mut matrix: Vec<Vec<f64>> =
+            (0..d).map(|r| (0..d).map(|c| if r == c { 1.0 } else { 0.0 }).collect()).collect();
+        for (y, lambda) in weighted() {
+            for r in 0..d {
+                for c in 0..d {
+                    matrix[r][c] += lambda * (y[r] - mean[r]) * (y[c] - mean[c]) / scale;
+                }
             }
         }
-    }
-    let mut ln_det = 0.0;
-    for k in 0..d {
-        ln_det += matrix[k][k].ln();
-        for r in k + 1..d {
-            let factor = matrix[r][k] / matrix[k][k];
-            let pivot = matrix[k].clone();
-            matrix[r].iter_mut().zip(pivot).for_each(|(cell, above)| *cell -= factor * above);
+        let mut ln_det = 0.0;
+        for k in 0..d {
+            ln_det += matrix[k][k].ln();
+            for r in k + 1..d {
+                let factor = matrix[r][k] / matrix[k][k];
+                let pivot = matrix[k].clone();
+                matrix[r].iter_mut().zip(pivot).for_each(|(cell, above)| *cell -= factor * above);
+            }
         }
+        let ln_multigamma = |a: f64| (0..d).map(|k| ln_gamma(a - 0.5 * k as f64)).sum::<f64>();
+        ln_f += ln_multigamma(0.5 * (prior.freedom + n - 1.0)) - ln_multigamma(0.5 * prior.freedom);
+        ln_f -= 0.5 * (n - 1.0) * d as f64 * (PI * scale).ln() + 0.5 * (prior.freedom + n - 1.0) * ln_det;
+        let ln_lambdas: f64 = lambdas.iter().map(|lambda| lambda.ln()).sum();
+        prior.power * (ln_f + 0.5 * d as f64 * (ln_lambdas - total.ln()))
     }
-    let ln_multigamma = |a: f64| (0..d).map(|k| ln_gamma(a - 0.5 * k as f64)).sum::<f64>();
-    ln_f += ln_multigamma(0.5 * (prior.freedom + n - 1.0)) - ln_multigamma(0.5 * prior.freedom);
-    ln_f -= 0.5 * (n - 1.0) * d as f64 * (PI * scale).ln() + 0.5 * (prior.freedom + n - 1.0) * ln_det;
-    prior.power * (ln_f - 0.5 * d as f64 * n.ln())
 }

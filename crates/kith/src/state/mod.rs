@@ -10,6 +10,8 @@ mod seating;
 mod weights;
 
 pub use faces::Faces;
+#[cfg(test)]
+pub(crate) use faces::NEGLIGIBLE;
 pub(crate) use names::shape;
 pub use names::{Name, Names};
 pub use seating::Seating;
@@ -100,6 +102,7 @@ impl State {
             let n_faces = self.seating.size().0.max(last);
             self.seating.add_frame(context, n_faces);
         }
+        self.faces.extend(self.seating.size().0, &model.face);
         self.count_votes(data);
     }
 
@@ -155,6 +158,7 @@ impl State {
     /// A face as its identity's statistics see it; `x` is overwritten.
     pub fn look(&self, face: FaceId, model: &Model, data: &Dataset, x: &mut Centred) {
         model.face.centre(data.embedding(face), x);
+        x.set_scale(self.faces.scale(face));
     }
 
     /// Rebuilds the statistics of faces and votes from the data, for data that have been replaced.
@@ -185,9 +189,10 @@ impl State {
         identity
     }
 
-    /// Seats a face at an identity.
+    /// Seats a face at an identity, with x's scale.
     pub fn insert(&mut self, face: FaceId, x: &Centred, identity: IdentityId, model: &Model, data: &Dataset) {
         self.seating.seat(face, identity, data);
+        self.faces.set_scale(face, x.scale());
         self.faces.observe(identity, x, &model.face);
         if let Some(given) = data.given_name(face) {
             self.names.vote(identity, given);

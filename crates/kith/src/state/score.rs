@@ -73,7 +73,8 @@ impl State {
     fn ln_p_faces(&self, model: &Model, data: &Dataset) -> f64 {
         let identities = self.seating.identities().iter();
         if model.face.update == FaceUpdate::Collapsed {
-            return identities.map(|&i| model.face.ln_marginal(self.faces.group(i))).sum();
+            let ln_scales: f64 = data.faces().map(|face| model.face.ln_scale(self.faces.scale(face))).sum();
+            return ln_scales + identities.map(|&i| model.face.ln_marginal(self.faces.group(i))).sum::<f64>();
         }
         let theta = |identity| self.faces.theta(identity).expect("theta* is kept");
         let ln_thetas: f64 = identities.map(|&i| model.face.ln_prior(theta(i))).sum();

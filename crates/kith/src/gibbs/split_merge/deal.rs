@@ -165,7 +165,7 @@ impl<'a> Deals<'a> {
             0 => ln_half[context],
             n => (f64::from(n) + ln_half[context].exp()).ln(),
         };
-        let mut ln_weight = ln_seat + self.model.face.ln_predictive(&part.group, &self.x);
+        let mut ln_weight = ln_seat + self.model.face.ln_joining(&part.group, &self.x);
         if n_mates > 0 {
             ln_weight += n_mates as f64 * self.model.repeat.ln();
         }

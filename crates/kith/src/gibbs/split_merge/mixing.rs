@@ -15,7 +15,7 @@ fn people(n_faces: usize, n_people: usize, dimension: usize, kappa: f64, rng: &m
     let thetas: Vec<_> = (0..n_people).map(|_| model.face.draw(&model.face.group(), rng)).collect();
     let mut data = Dataset::empty(dimension).unwrap();
     for _ in 0..n_faces {
-        let x = model.face.simulate(Some(&thetas[rng.below(n_people)]), 1, rng).swap_remove(0);
+        let x = model.face.simulate(Some(&thetas[rng.below(n_people)]), &[0], rng).swap_remove(0);
         let context = ["home", "work", "out"][rng.below(3)];
         data.push_frame(Some(context), &[NewFace { embedding: &x, name: None }]).unwrap();
     }

@@ -1,121 +1,198 @@
 //! Faces with a covariance of their own per identity, for real embeddings (PAPER.md, "Faces beyond the paper").
 //!
 //! A linear map makes the within-person covariance of people in general the identity and the between-person one
-//! diagonal: `y = A (x - m)`, W -> I, B -> diag(psi). The faces y_1..y_n of an identity then have density
+//! diagonal: `y = A (x - m)`, W -> I, B -> diag(psi). Each face has a scale lambda (`scales.rs`). With
+//! `L = sum lambda`, `ybar = sum lambda y / L` and `S = sum lambda (y - ybar)(y - ybar)^T`, the faces y_1..y_n of an
+//! identity have density
 //!
-//! `f(y_1..y_n) = prod_d N(ybar_d; 0, psi_d + 1/n) * t(residuals) * n^(-D/2)`
+//! `f(y_1..y_n | lambda) = prod_d N(ybar_d; 0, psi_d + 1/L) * t(S) * L^(-D/2) * prod lambda^(D/2)`
 //!
-//! where the residual scatter `S = sum (y - ybar)(y - ybar)^T` is that of a Gaussian whose covariance has an
-//! inverse-Wishart prior with `nu` degrees of freedom and mean I, integrated out (`P = nu - D - 1`):
+//! where the residuals are those of a Gaussian whose covariance has an inverse-Wishart prior with `nu` degrees of
+//! freedom and mean I, integrated out (`P = nu - D - 1`):
 //!
 //! `t = prod_{k=1}^{n-1} Gamma((nu+k)/2) / Gamma((nu+k-D)/2) * (pi P)^(-(n-1) D/2) * |I + S/P|^(-(nu+n-1)/2)`.
 //!
 //! So a person's photos may spread far in directions of their own, which a shared covariance would cut into pieces.
 //! The joint counts `f^power`: photos of one person are less than independent.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
+use super::Centred;
+use super::scales::{self, Scales};
 use super::scatter::Scatter;
-use crate::math::ln_gamma;
-use crate::math::vectors::{dot, weighted_square_of_sum};
+use crate::math::vectors::dot;
+use crate::math::{ln_gamma, ln_sum_exp};
 use crate::model::{ModelError, check_positive};
 use crate::random::Rng;
 
-/// The prior over an identity's mean and covariance.
+/// How many different values psi may have.
+pub const MOST_LEVELS: usize = 16;
+
+/// The prior over an identity's mean and covariance, as people write it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Full {
+pub struct FullPrior {
     /// m, of the embeddings' dimension.
     pub mean: Vec<f64>,
     /// A, one row after the other, each as long as `mean`.
     pub transform: Vec<f64>,
-    /// psi: the between-person variance along each row of A, where the within-person variance is 1.
+    /// psi: the between-person variance along each row of A, where the within-person variance is 1. Axes of equal psi
+    /// stand side by side; at most [`MOST_LEVELS`] values differ.
     pub between: Vec<f64>,
     /// nu.
     pub freedom: f64,
     /// To which power the density of faces counts, at most 1.
     pub power: f64,
+    /// The standard deviation of ln lambda; 0 gives all faces the same scale.
+    pub spread: f64,
+}
+
+/// The prior with what follows from it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Full {
+    prior: FullPrior,
+    /// Axes of equal psi.
+    levels: Vec<(Range<usize>, f64)>,
+    pub(super) scales: Scales,
 }
 
 /// The faces of one identity.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FullGroup {
+    /// sum lambda y, and its square per level.
     sum: Vec<f64>,
+    squares: Vec<f64>,
+    /// L, and sum ln lambda.
+    total: f64,
+    ln_scales: f64,
     scatter: Scatter,
     after: After,
 }
 
-/// What the predictive of the next face needs of the faces before it.
+/// What the predictive of the next face needs of the faces before it, per scale of the next face.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct After {
-    /// 1 / ((n+1) (1 + (n+1) psi_d)): with s the sum of n + 1 faces, the mean's quadratic form is sum of w s^2.
+    /// `1 / (L' (1 + L' psi))`, L' = L + lambda, per level: the mean's quadratic form is the sum of w |sum'|^2.
     weights: Vec<f64>,
+    /// `lambda L / L'`: how much the next face adds to S in the direction y - ybar.
+    gain: Vec<f64>,
     /// Everything that does not depend on the next face.
-    ln_constant: f64,
+    ln_constant: Vec<f64>,
 }
 
+/// ln f(faces, y) - ln f(faces), per scale of y.
+type Terms = [f64; scales::MOST];
+
 impl Full {
+    /// From a prior; [`Full::check`] says whether it can be used.
+    pub fn new(prior: FullPrior) -> Self {
+        let mut levels: Vec<(Range<usize>, f64)> = Vec::new();
+        for (axis, &psi) in prior.between.iter().enumerate() {
+            match levels.last_mut() {
+                Some((axes, same)) if *same == psi => axes.end = axis + 1,
+                _ => levels.push((axis..axis + 1, psi)),
+            }
+        }
+        let scales = Scales::new(prior.spread);
+        Self { prior, levels, scales }
+    }
+
+    /// The prior.
+    pub fn prior(&self) -> &FullPrior {
+        &self.prior
+    }
+
     /// The dimension after the transform.
     pub fn n_axes(&self) -> usize {
-        self.between.len()
+        self.prior.between.len()
     }
 
     /// P = nu - D - 1: the prior's scale.
-    pub(super) fn scale(&self) -> f64 {
-        self.freedom - self.n_axes() as f64 - 1.0
+    fn scale(&self) -> f64 {
+        self.prior.freedom - self.n_axes() as f64 - 1.0
     }
 
     pub(super) fn check(&self, dimension: usize) -> Result<(), ModelError> {
+        let prior = &self.prior;
         let wanted = format!("{dimension}, the dimension of the embeddings");
-        if self.mean.len() != dimension {
-            return Err(ModelError::value("face.mean", format!("{} numbers", self.mean.len()), &wanted));
+        if prior.mean.len() != dimension {
+            return Err(ModelError::value("face.mean", format!("{} numbers", prior.mean.len()), &wanted));
         }
-        if self.transform.len() != dimension * self.n_axes() {
-            let wanted = format!("{} rows of {dimension}", self.n_axes());
+        if prior.transform.len() != dimension * self.n_axes() || self.n_axes() == 0 {
+            let wanted = format!("{} rows of {dimension}", self.n_axes().max(1));
             return Err(ModelError::value(
                 "face.transform",
-                format!("{} numbers", self.transform.len()),
+                format!("{} numbers", prior.transform.len()),
                 &wanted,
             ));
         }
-        if let Some(bad) = self.mean.iter().chain(&self.transform).find(|number| !number.is_finite()) {
+        if let Some(bad) = prior.mean.iter().chain(&prior.transform).find(|number| !number.is_finite()) {
             return Err(ModelError::value("face.transform", bad, "finite numbers"));
         }
-        self.between.iter().try_for_each(|&psi| check_positive("face.between", psi))?;
+        prior.between.iter().try_for_each(|&psi| check_positive("face.between", psi))?;
+        if self.levels.len() > MOST_LEVELS {
+            let wanted = format!("at most {MOST_LEVELS}, equal ones side by side");
+            return Err(ModelError::value(
+                "face.between",
+                format!("{} runs of equal values", self.levels.len()),
+                &wanted,
+            ));
+        }
         check_positive("face.freedom - dimension - 1", self.scale())?;
-        if !(self.power > 0.0 && self.power <= 1.0) {
-            return Err(ModelError::value("face.power", self.power, "a number above 0, at most 1"));
+        if !(prior.power > 0.0 && prior.power <= 1.0) {
+            return Err(ModelError::value("face.power", prior.power, "a number above 0, at most 1"));
+        }
+        if !(0.0..=2.0).contains(&prior.spread) {
+            return Err(ModelError::value("face.spread", prior.spread, "a number from 0 to 2"));
         }
         Ok(())
     }
 
-    /// -1/2 sum_d ln (2 pi (psi_d + 1/n)).
-    fn ln_mean_scale(&self, n: f64) -> f64 {
-        let ln_2_pi = (2.0 * std::f64::consts::PI).ln();
-        -0.5 * self.between.iter().map(|psi| ln_2_pi + (psi + 1.0 / n).ln()).sum::<f64>()
+    /// |y|^2 per level.
+    pub(super) fn squares(&self, y: &[f64], out: &mut Vec<f64>) {
+        out.clear();
+        out.extend(self.levels.iter().map(|(axes, _)| dot(&y[axes.clone()], &y[axes.clone()])));
+    }
+
+    /// -1/2 sum_d ln (2 pi (psi_d + 1/L)).
+    fn ln_mean_scale(&self, total: f64) -> f64 {
+        let ln = |(axes, psi): &(Range<usize>, f64)| {
+            axes.len() as f64 * (2.0 * std::f64::consts::PI * (psi + 1.0 / total)).ln()
+        };
+        -0.5 * self.levels.iter().map(ln).sum::<f64>()
+    }
+
+    /// The mean's quadratic form: sum_d sum_d^2 / (L (1 + L psi_d)).
+    fn quadratic_of_mean(&self, squares: &[f64], total: f64) -> f64 {
+        let levels = self.levels.iter().zip(squares);
+        levels.map(|((_, psi), square)| square / (total * (1.0 + total * psi))).sum()
     }
 
     /// ln of the n-th factor of t: Gamma((nu+n)/2) / Gamma((nu+n-D)/2) * (pi P)^(-D/2).
     fn ln_step(&self, n: f64) -> f64 {
         let d = self.n_axes() as f64;
-        ln_gamma(0.5 * (self.freedom + n))
-            - ln_gamma(0.5 * (self.freedom + n - d))
+        ln_gamma(0.5 * (self.prior.freedom + n))
+            - ln_gamma(0.5 * (self.prior.freedom + n - d))
             - 0.5 * d * (std::f64::consts::PI * self.scale()).ln()
     }
 }
 
 impl Full {
-    /// n faces of one new identity, drawn from f (with power 1), before the transform is undone.
-    pub(super) fn simulate(&self, n: usize, rng: &mut Rng) -> Vec<Vec<f64>> {
-        let d = self.n_axes();
+    /// Faces of one new identity with these scales, drawn from f (with power 1), before the transform is undone.
+    pub(super) fn simulate(&self, lambda: &[f64], rng: &mut Rng) -> Vec<Vec<f64>> {
+        let (d, n) = (self.n_axes(), lambda.len());
+        let total: f64 = lambda.iter().sum();
         let mean: Vec<f64> =
-            self.between.iter().map(|psi| (psi + 1.0 / n as f64).sqrt() * rng.normal()).collect();
+            self.prior.between.iter().map(|psi| (psi + 1.0 / total).sqrt() * rng.normal()).collect();
         let mut faces = vec![mean; n];
         // Sigma ~ inverse-Wishart: Sigma^-1 = T T^T / P with Bartlett's triangular T.
         let mut t = vec![0.0; d * d];
         for r in 0..d {
-            t[r * d + r] = (2.0 * rng.gamma(0.5 * (self.freedom - r as f64), 1.0)).sqrt();
+            t[r * d + r] = (2.0 * rng.gamma(0.5 * (self.prior.freedom - r as f64), 1.0)).sqrt();
             (0..r).for_each(|c| t[r * d + c] = rng.normal());
         }
+        let mut before = lambda.first().copied().unwrap_or(0.0);
         for k in 1..n {
             // A residual direction ~ N(0, Sigma): sqrt(P) T^-T epsilon, by back substitution.
             let mut u: Vec<f64> = (0..d).map(|_| self.scale().sqrt() * rng.normal()).collect();
@@ -123,13 +200,16 @@ impl Full {
                 let known: f64 = (r + 1..d).map(|c| t[c * d + r] * u[c]).sum();
                 u[r] = (u[r] - known) / t[r * d + r];
             }
-            // The k-th row of Helmert's matrix: orthogonal to the mean and to the rows before it.
-            let k_ = k as f64;
-            let (first, own) = (1.0 / (k_ * (k_ + 1.0)).sqrt(), -(k_ / (k_ + 1.0)).sqrt());
+            // sqrt(lambda_j) y_j moves along the k-th row of a weighted Helmert matrix: orthogonal to sqrt(lambda),
+            // that is, to the mean, and to the rows before it.
+            let after = before + lambda[k];
+            let (first, own) =
+                ((lambda[k] / (before * after)).sqrt(), -(before / (after * lambda[k])).sqrt());
             for (j, face) in faces.iter_mut().enumerate().take(k + 1) {
                 let factor = if j < k { first } else { own };
                 face.iter_mut().zip(&u).for_each(|(y, u)| *y += factor * u);
             }
+            before = after;
         }
         faces
     }
@@ -137,8 +217,8 @@ impl Full {
     /// The embedding of a face, for a transform that keeps every dimension.
     pub(super) fn undo(&self, y: &[f64]) -> Vec<f32> {
         let d = self.n_axes();
-        assert_eq!(d, self.mean.len(), "a projection cannot be undone");
-        let mut rows: Vec<Vec<f64>> = self.transform.chunks_exact(d).map(<[f64]>::to_vec).collect();
+        assert_eq!(d, self.prior.mean.len(), "a projection cannot be undone");
+        let mut rows: Vec<Vec<f64>> = self.prior.transform.chunks_exact(d).map(<[f64]>::to_vec).collect();
         rows.iter_mut().zip(y).for_each(|(row, y)| row.push(*y));
         for k in 0..d {
             let pivot = (k..d).max_by(|&a, &b| rows[a][k].abs().total_cmp(&rows[b][k].abs()));
@@ -150,64 +230,94 @@ impl Full {
             }
         }
         let x = rows.iter().enumerate().map(|(k, row)| row[d] / row[k]);
-        x.zip(&self.mean).map(|(x, m)| (x + m) as f32).collect()
+        x.zip(&self.prior.mean).map(|(x, m)| (x + m) as f32).collect()
     }
 }
 
 impl FullGroup {
-    pub(super) fn new(prior: &Full) -> Self {
-        let sum = vec![0.0; prior.n_axes()];
-        let scatter = Scatter::new(prior.n_axes(), prior.scale());
-        let after = After::of(prior, &sum, &scatter);
-        Self { sum, scatter, after }
+    pub(super) fn new(model: &Full) -> Self {
+        let scatter = Scatter::new(model.n_axes(), model.scale());
+        let after = After { weights: Vec::new(), gain: Vec::new(), ln_constant: Vec::new() };
+        let (sum, squares) = (vec![0.0; model.n_axes()], vec![0.0; model.levels.len()]);
+        let mut group = Self { sum, squares, total: 0.0, ln_scales: 0.0, scatter, after };
+        group.look_ahead(model);
+        group
     }
 
-    pub(super) fn observe(&mut self, prior: &Full, y: &[f64]) {
-        self.scatter.observe(y, &self.sum);
-        self.sum.iter_mut().zip(y).for_each(|(sum, y)| *sum += y);
-        self.after = After::of(prior, &self.sum, &self.scatter);
+    pub(super) fn observe(&mut self, model: &Full, x: &Centred) {
+        let lambda = x.lambda(model);
+        self.scatter.observe(&x.values, lambda, &self.sum);
+        self.sum.iter_mut().zip(&x.values).for_each(|(sum, y)| *sum += lambda * y);
+        self.total += lambda;
+        self.ln_scales += lambda.ln();
+        self.look_ahead(model);
     }
 
-    pub(super) fn forget(&mut self, prior: &Full, y: &[f64]) {
-        if self.scatter.n_faces() == 1 {
-            *self = Self::new(prior);
+    pub(super) fn forget(&mut self, model: &Full, x: &Centred) {
+        if self.n_faces() == 1 {
+            *self = Self::new(model);
             return;
         }
-        self.sum.iter_mut().zip(y).for_each(|(sum, y)| *sum -= y);
-        self.scatter.forget(y, &self.sum);
-        self.after = After::of(prior, &self.sum, &self.scatter);
+        let lambda = x.lambda(model);
+        self.sum.iter_mut().zip(&x.values).for_each(|(sum, y)| *sum -= lambda * y);
+        self.total -= lambda;
+        self.ln_scales -= lambda.ln();
+        self.scatter.forget(&x.values, lambda, &self.sum);
+        self.look_ahead(model);
     }
 
-    /// power * ln (f(y_1..y_n, y) / f(y_1..y_n)).
-    pub(super) fn ln_predictive(&self, prior: &Full, y: &[f64], square: f64) -> f64 {
-        let n = self.n_faces();
-        let mean = weighted_square_of_sum(&self.after.weights, &self.sum, y);
-        let mut ln_p = self.after.ln_constant - 0.5 * mean;
-        if n > 0 {
-            let n = f64::from(n);
-            let q = self.scatter.quadratic(y, square, &self.sum);
-            ln_p -= 0.5 * (prior.freedom + n) * (n / (n + 1.0) * q).ln_1p();
-        }
-        prior.power * ln_p
+    /// power * ln (f(faces, y) / f(faces)), y's scale summed over.
+    pub(super) fn ln_predictive(&self, model: &Full, x: &Centred) -> f64 {
+        let terms = self.terms_with_prior(model, x);
+        ln_sum_exp(&terms[..model.scales.lambda.len()])
+    }
+
+    /// power * ln (f(faces, y) / f(faces)) at y's own scale.
+    pub(super) fn ln_joining(&self, model: &Full, x: &Centred) -> f64 {
+        let q = self.quadratic(x);
+        let products = self.products(model, &x.values);
+        model.prior.power * self.term(model, x.scale.into(), &products, x, |gain| (gain * q).ln_1p())
+    }
+
+    /// y's scale given that it joins.
+    pub(super) fn draw_scale(&self, model: &Full, x: &Centred, rng: &mut Rng) -> u8 {
+        let mut terms = self.terms_with_prior(model, x);
+        rng.categorical_ln(&mut terms[..model.scales.lambda.len()]) as u8
+    }
+
+    /// At least [`FullGroup::ln_predictive`], for the price of one product.
+    pub(super) fn ln_bound(&self, model: &Full, x: &Centred) -> f64 {
+        let products = self.products(model, &x.values);
+        // q is at least |y - ybar|^2 over the largest eigenvalue of P I + S.
+        let q = if self.n_faces() == 0 {
+            0.0
+        } else {
+            let with_mean = products[..model.levels.len()].iter().sum::<f64>() / self.total;
+            let of_mean = self.squares.iter().sum::<f64>() / (self.total * self.total);
+            let distance = (x.square - 2.0 * with_mean + of_mean) * (1.0 - 1e-9) - 1e-9;
+            distance.max(0.0) / (model.scale() + self.scatter.widest())
+        };
+        let terms = (0..model.scales.lambda.len()).map(|scale| {
+            // ln (1 + a) is at least 2 a / (2 + a).
+            let at_least = |gain: f64| 2.0 * gain * q / (2.0 + gain * q);
+            model.scales.ln_p[scale] + model.prior.power * self.term(model, scale, &products, x, at_least)
+        });
+        terms.fold(f64::NEG_INFINITY, f64::max) + (model.scales.lambda.len() as f64).ln()
     }
 
     /// power * ln f.
-    pub(super) fn ln_marginal(&self, prior: &Full) -> f64 {
+    pub(super) fn ln_marginal(&self, model: &Full) -> f64 {
         let n = self.n_faces();
         if n == 0 {
             return 0.0;
         }
-        let (n, d) = (f64::from(n), prior.n_axes() as f64);
-        let steps: f64 = (1..self.n_faces()).map(|k| prior.ln_step(f64::from(k))).sum();
-        let ln_f = prior.ln_mean_scale(n) - 0.5 * self.quadratic_of_mean(prior) + steps
-            - 0.5 * (prior.freedom + n - 1.0) * self.scatter.ln_det()
-            - 0.5 * d * n.ln();
-        prior.power * ln_f
-    }
-
-    fn quadratic_of_mean(&self, prior: &Full) -> f64 {
-        let n = f64::from(self.n_faces());
-        self.sum.iter().zip(&prior.between).map(|(s, psi)| s * s / (n * (1.0 + n * psi))).sum()
+        let d = model.n_axes() as f64;
+        let steps: f64 = (1..n).map(|k| model.ln_step(f64::from(k))).sum();
+        let ln_f = model.ln_mean_scale(self.total) - 0.5 * model.quadratic_of_mean(&self.squares, self.total)
+            + steps
+            - 0.5 * (model.prior.freedom + f64::from(n) - 1.0) * self.scatter.ln_det()
+            + 0.5 * d * (self.ln_scales - self.total.ln());
+        model.prior.power * ln_f
     }
 
     /// How many faces.
@@ -221,23 +331,82 @@ impl FullGroup {
         let size = 1.0 + dot(&self.sum, &self.sum).sqrt();
         counts
             + sums / size
+            + (self.total - other.total).abs() / (1.0 + other.total)
+            + (self.ln_scales - other.ln_scales).abs() / (1.0 + f64::from(other.n_faces()))
             + (self.scatter.ln_det() - other.scatter.ln_det()).abs() / (1.0 + other.scatter.ln_det())
     }
-}
 
-impl After {
-    fn of(prior: &Full, sum: &[f64], scatter: &Scatter) -> Self {
-        let (n, d) = (f64::from(scatter.n_faces()), prior.n_axes() as f64);
-        let next = n + 1.0;
-        let weights = prior.between.iter().map(|psi| 1.0 / (next * (1.0 + next * psi))).collect();
-        let mut ln_constant = prior.ln_mean_scale(next);
-        if n > 0.0 {
-            let before: f64 =
-                sum.iter().zip(&prior.between).map(|(s, psi)| s * s / (n * (1.0 + n * psi))).sum();
-            ln_constant += 0.5 * before - prior.ln_mean_scale(n) + prior.ln_step(n)
-                - 0.5 * scatter.ln_det()
-                - 0.5 * d * (next / n).ln();
+    /// Per scale: ln of its prior, and power times the term.
+    fn terms_with_prior(&self, model: &Full, x: &Centred) -> Terms {
+        let q = self.quadratic(x);
+        let products = self.products(model, &x.values);
+        let mut terms = [f64::NEG_INFINITY; scales::MOST];
+        for (scale, &ln_p) in model.scales.ln_p.iter().enumerate() {
+            let term = self.term(model, scale, &products, x, |gain| (gain * q).ln_1p());
+            terms[scale] = ln_p + model.prior.power * term;
         }
-        Self { weights, ln_constant }
+        terms
+    }
+
+    /// ln (f(faces, y) / f(faces)) at one scale; `ln_growth` is ln |I + S'/P| - ln |I + S/P| for a gain.
+    fn term(
+        &self,
+        model: &Full,
+        scale: usize,
+        products: &[f64; MOST_LEVELS],
+        x: &Centred,
+        ln_growth: impl Fn(f64) -> f64,
+    ) -> f64 {
+        let (lambda, n_levels) = (model.scales.lambda[scale], model.levels.len());
+        let weights = &self.after.weights[scale * n_levels..(scale + 1) * n_levels];
+        let mut mean = 0.0;
+        for level in 0..n_levels {
+            let square = self.squares[level] + lambda * (2.0 * products[level] + lambda * x.squares[level]);
+            mean += weights[level] * square;
+        }
+        let mut term = self.after.ln_constant[scale] - 0.5 * mean;
+        if self.n_faces() > 0 {
+            let n = f64::from(self.n_faces());
+            term -= 0.5 * (model.prior.freedom + n) * ln_growth(self.after.gain[scale]);
+        }
+        term
+    }
+
+    /// (y - ybar)^T (P I + S)^-1 (y - ybar).
+    fn quadratic(&self, x: &Centred) -> f64 {
+        if self.n_faces() == 0 { 0.0 } else { self.scatter.quadratic(&x.values, x.square, &self.sum) }
+    }
+
+    /// sum . y per level.
+    fn products(&self, model: &Full, y: &[f64]) -> [f64; MOST_LEVELS] {
+        let mut products = [0.0; MOST_LEVELS];
+        for (product, (axes, _)) in products.iter_mut().zip(&model.levels) {
+            *product = dot(&self.sum[axes.clone()], &y[axes.clone()]);
+        }
+        products
+    }
+
+    /// Works out what does not depend on the next face.
+    fn look_ahead(&mut self, model: &Full) {
+        model.squares(&self.sum, &mut self.squares);
+        let (n, d) = (f64::from(self.n_faces()), model.n_axes() as f64);
+        let total = self.total;
+        let mut ln_before = 0.0;
+        if n > 0.0 {
+            ln_before = 0.5 * model.quadratic_of_mean(&self.squares, total) - model.ln_mean_scale(total)
+                + model.ln_step(n)
+                - 0.5 * self.scatter.ln_det();
+        }
+        let After { weights, gain, ln_constant } = &mut self.after;
+        weights.clear();
+        gain.clear();
+        ln_constant.clear();
+        for &lambda in &model.scales.lambda {
+            let next = total + lambda;
+            weights.extend(model.levels.iter().map(|(_, psi)| 1.0 / (next * (1.0 + next * psi))));
+            gain.push(lambda * total / next);
+            let ln_volume = if n > 0.0 { 0.5 * d * (lambda * total / next).ln() } else { 0.0 };
+            ln_constant.push(ln_before + ln_volume + model.ln_mean_scale(next));
+        }
     }
 }

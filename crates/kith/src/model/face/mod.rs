@@ -6,10 +6,11 @@
 mod empirical;
 mod full;
 mod isotropic;
+mod scales;
 mod scatter;
 mod two_covariance;
 
-pub use full::{Full, FullGroup};
+pub use full::{Full, FullGroup, FullPrior};
 pub use isotropic::{Face, Isotropic, IsotropicGroup};
 
 use serde::{Deserialize, Serialize};
@@ -57,13 +58,17 @@ pub enum Group {
 const ONE_KIND: &str = "all groups of a state are of its model's kind";
 const ONLY_COLLAPSED: &str = "a full covariance is always integrated out";
 
-/// An embedding made ready for a face model: centred (and transformed), in `f64`, with its squared length.
+/// An embedding made ready for a face model: centred (and transformed), in `f64`, with its squared length, and the
+/// number of its scale.
 #[derive(Clone, Debug, Default)]
 pub struct Centred {
     values: Vec<f64>,
     /// Between centring and the face model's transform.
     before: Vec<f64>,
     square: f64,
+    /// Per level of [`Full`]'s psi.
+    squares: Vec<f64>,
+    scale: u8,
 }
 
 impl FaceModel {
@@ -81,11 +86,11 @@ impl FaceModel {
     pub fn dimension(&self) -> usize {
         match &self.kind {
             FaceKind::Isotropic(prior) => prior.mean.len(),
-            FaceKind::Full(prior) => prior.mean.len(),
+            FaceKind::Full(model) => model.prior().mean.len(),
         }
     }
 
-    /// Makes an embedding ready; `centred` is overwritten.
+    /// Makes an embedding ready, at the scale of an ordinary face; `centred` is overwritten.
     pub fn centre(&self, embedding: &[f32], centred: &mut Centred) {
         let centre = |mean: &[f64], out: &mut Vec<f64>| {
             out.clear();
@@ -93,11 +98,13 @@ impl FaceModel {
         };
         match &self.kind {
             FaceKind::Isotropic(prior) => centre(&prior.mean, &mut centred.values),
-            FaceKind::Full(prior) => {
-                centre(&prior.mean, &mut centred.before);
-                vectors::product(&prior.transform, &centred.before, &mut centred.values);
+            FaceKind::Full(model) => {
+                centre(&model.prior().mean, &mut centred.before);
+                vectors::product(&model.prior().transform, &centred.before, &mut centred.values);
+                model.squares(&centred.values, &mut centred.squares);
             }
         }
+        centred.scale = self.middle_scale();
         centred.square = vectors::dot(&centred.values, &centred.values);
     }
 
@@ -105,7 +112,7 @@ impl FaceModel {
     pub fn group(&self) -> Group {
         match &self.kind {
             FaceKind::Isotropic(prior) => Group::Isotropic(IsotropicGroup::new(prior)),
-            FaceKind::Full(prior) => Group::Full(FullGroup::new(prior)),
+            FaceKind::Full(model) => Group::Full(FullGroup::new(model)),
         }
     }
 
@@ -115,7 +122,7 @@ impl FaceModel {
             (FaceKind::Isotropic(prior), Group::Isotropic(group)) => {
                 group.observe(prior, &x.values, x.square)
             }
-            (FaceKind::Full(prior), Group::Full(group)) => group.observe(prior, &x.values),
+            (FaceKind::Full(model), Group::Full(group)) => group.observe(model, x),
             _ => unreachable!("{ONE_KIND}"),
         }
     }
@@ -124,17 +131,73 @@ impl FaceModel {
     pub fn forget(&self, group: &mut Group, x: &Centred) {
         match (&self.kind, group) {
             (FaceKind::Isotropic(prior), Group::Isotropic(group)) => group.forget(prior, &x.values, x.square),
-            (FaceKind::Full(prior), Group::Full(group)) => group.forget(prior, &x.values),
+            (FaceKind::Full(model), Group::Full(group)) => group.forget(model, x),
             _ => unreachable!("{ONE_KIND}"),
         }
     }
 
-    /// ln p(x | the group's faces), theta* integrated out; with an empty group the prior predictive.
+    /// ln p(x | the group's faces), theta* integrated out and x's scale summed over; with an empty group the prior
+    /// predictive.
     pub fn ln_predictive(&self, group: &Group, x: &Centred) -> f64 {
         match (&self.kind, group) {
             (FaceKind::Isotropic(_), Group::Isotropic(group)) => group.ln_predictive(&x.values, x.square),
-            (FaceKind::Full(prior), Group::Full(group)) => group.ln_predictive(prior, &x.values, x.square),
+            (FaceKind::Full(model), Group::Full(group)) => group.ln_predictive(model, x),
             _ => unreachable!("{ONE_KIND}"),
+        }
+    }
+
+    /// ln p(x | the group's faces, x's own scale).
+    pub fn ln_joining(&self, group: &Group, x: &Centred) -> f64 {
+        match (&self.kind, group) {
+            (FaceKind::Full(model), Group::Full(group)) => group.ln_joining(model, x),
+            _ => self.ln_predictive(group, x),
+        }
+    }
+
+    /// At least [`FaceModel::ln_predictive`], where that is much cheaper to know.
+    pub fn ln_bound(&self, group: &Group, x: &Centred) -> Option<f64> {
+        match (&self.kind, group) {
+            (FaceKind::Full(model), Group::Full(group)) => Some(group.ln_bound(model, x)),
+            _ => None,
+        }
+    }
+
+    /// Draws the scale of a face that joins a group.
+    pub fn draw_scale(&self, group: &Group, x: &mut Centred, rng: &mut Rng) {
+        if let (FaceKind::Full(model), Group::Full(group)) = (&self.kind, group) {
+            x.scale = group.draw_scale(model, x, rng);
+        }
+    }
+
+    /// A scale from its prior.
+    pub fn draw_prior_scale(&self, rng: &mut Rng) -> u8 {
+        match &self.kind {
+            FaceKind::Isotropic(_) => 0,
+            FaceKind::Full(model) => model.scales.draw(rng),
+        }
+    }
+
+    /// The scale of an ordinary face.
+    pub fn middle_scale(&self) -> u8 {
+        match &self.kind {
+            FaceKind::Isotropic(_) => 0,
+            FaceKind::Full(model) => model.scales.middle(),
+        }
+    }
+
+    /// How many scales there are; one means that faces have none.
+    pub fn n_scales(&self) -> usize {
+        match &self.kind {
+            FaceKind::Isotropic(_) => 1,
+            FaceKind::Full(model) => model.scales.lambda.len(),
+        }
+    }
+
+    /// ln of a scale's prior probability.
+    pub fn ln_scale(&self, scale: u8) -> f64 {
+        match &self.kind {
+            FaceKind::Isotropic(_) => 0.0,
+            FaceKind::Full(model) => model.scales.ln_p[usize::from(scale)],
         }
     }
 
@@ -142,7 +205,7 @@ impl FaceModel {
     pub fn ln_marginal(&self, group: &Group) -> f64 {
         match (&self.kind, group) {
             (FaceKind::Isotropic(prior), Group::Isotropic(group)) => group.ln_marginal(prior),
-            (FaceKind::Full(prior), Group::Full(group)) => group.ln_marginal(prior),
+            (FaceKind::Full(model), Group::Full(group)) => group.ln_marginal(model),
             _ => unreachable!("{ONE_KIND}"),
         }
     }
@@ -168,8 +231,8 @@ impl FaceModel {
         }
     }
 
-    /// n new faces of somebody who looks like theta*, or, without it, of somebody new.
-    pub fn simulate(&self, theta: Option<&Face>, n: usize, rng: &mut Rng) -> Vec<Vec<f32>> {
+    /// New faces of somebody who looks like theta*, or, without it, of somebody new, one for each scale.
+    pub fn simulate(&self, theta: Option<&Face>, scales: &[u8], rng: &mut Rng) -> Vec<Vec<f32>> {
         match &self.kind {
             FaceKind::Isotropic(prior) => {
                 let drawn = theta.is_none().then(|| self.draw(&self.group(), rng));
@@ -177,9 +240,13 @@ impl FaceModel {
                 let spread = theta.variance.sqrt();
                 let mean: Vec<f64> = prior.mean.iter().zip(&theta.mean).map(|(m_0, mu)| m_0 + mu).collect();
                 let mut face = || mean.iter().map(|m| (m + spread * rng.normal()) as f32).collect();
-                (0..n).map(|_| face()).collect()
+                scales.iter().map(|_| face()).collect()
             }
-            FaceKind::Full(prior) => prior.simulate(n, rng).iter().map(|y| prior.undo(y)).collect(),
+            FaceKind::Full(model) => {
+                let lambda: Vec<f64> =
+                    scales.iter().map(|&scale| model.scales.lambda[usize::from(scale)]).collect();
+                model.simulate(&lambda, rng).iter().map(|y| model.undo(y)).collect()
+            }
         }
     }
 
@@ -189,7 +256,7 @@ impl FaceModel {
             FaceKind::Full(_) if self.update == FaceUpdate::Explicit => {
                 Err(ModelError::value("face.update", "explicit", "collapsed with kind = \"full\""))
             }
-            FaceKind::Full(prior) => prior.check(dimension),
+            FaceKind::Full(model) => model.check(dimension),
         }
     }
 }
@@ -217,5 +284,19 @@ impl Centred {
     /// x - m_0.
     pub fn values(&self) -> &[f64] {
         &self.values
+    }
+
+    /// The number of its scale.
+    pub fn scale(&self) -> u8 {
+        self.scale
+    }
+
+    /// Gives it another scale.
+    pub fn set_scale(&mut self, scale: u8) {
+        self.scale = scale;
+    }
+
+    fn lambda(&self, model: &Full) -> f64 {
+        model.scales.lambda[usize::from(self.scale)]
     }
 }

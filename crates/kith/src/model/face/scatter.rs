@@ -1,4 +1,5 @@
-//! The residual scatter S of a group of faces: `ln |I + S/P|`, and quadratic forms in `(P I + S)^-1`.
+//! The residual scatter `S = sum lambda (y - ybar)(y - ybar)^T` of a group of weighted faces: `ln |I + S/P|`, and
+//! quadratic forms in `(P I + S)^-1`.
 //!
 //! Few faces are kept as rows with their Gram matrix, where everything costs n products; many faces as the D x D
 //! inverse, moved by rank-one updates and rebuilt from the rows before rounding could add up.
@@ -16,25 +17,26 @@ pub(super) struct Scatter {
     n_axes: usize,
     /// P.
     scale: f64,
-    /// The faces, one row after the other.
+    /// The faces, one row after the other, and their lambda.
     rows: Vec<f64>,
+    weights: Vec<f64>,
     ln_det: f64,
     form: Form,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 enum Form {
-    /// The Gram matrix of the rows (n x n), its row means, the mean of those, and the Cholesky factor of
-    /// `P I + centred Gram`.
-    Few { gram: Vec<f64>, means: Vec<f64>, mean: f64, factor: Vec<f64> },
+    /// The Gram matrix of the rows (n x n), each row's product with the mean face, the mean face's square, the
+    /// Cholesky factor of `P I + weighted centred Gram`, and a bound of the latter's largest eigenvalue.
+    Few { gram: Vec<f64>, means: Vec<f64>, mean: f64, factor: Vec<f64>, widest: f64 },
     /// `(P I + S)^-1`, and how many updates it has seen.
     Many { inverse: Vec<f64>, n_updates: u32 },
 }
 
 impl Scatter {
     pub fn new(n_axes: usize, scale: f64) -> Self {
-        let form = Form::Few { gram: Vec::new(), means: Vec::new(), mean: 0.0, factor: Vec::new() };
-        Self { n_axes, scale, rows: Vec::new(), ln_det: 0.0, form }
+        let form = Form::few(Vec::new());
+        Self { n_axes, scale, rows: Vec::new(), weights: Vec::new(), ln_det: 0.0, form }
     }
 
     pub fn n_faces(&self) -> u32 {
@@ -51,8 +53,16 @@ impl Scatter {
         (self.n_axes / 4).max(8)
     }
 
-    /// A face joins those that sum to `sum`.
-    pub fn observe(&mut self, y: &[f64], sum: &[f64]) {
+    /// A bound of `S`'s largest eigenvalue, where there is a cheap one.
+    pub fn widest(&self) -> f64 {
+        match &self.form {
+            Form::Few { widest, .. } => *widest,
+            Form::Many { .. } => f64::INFINITY,
+        }
+    }
+
+    /// A face of weight lambda joins those that sum to `sum`, weighted.
+    pub fn observe(&mut self, y: &[f64], lambda: f64, sum: &[f64]) {
         let n = self.n_faces() as usize;
         match &mut self.form {
             Form::Few { gram, .. } => {
@@ -67,25 +77,30 @@ impl Scatter {
                 next.push(dot(y, y));
                 *gram = next;
                 self.rows.extend_from_slice(y);
+                self.weights.push(lambda);
                 if n + 1 > self.many() { self.rebuild_many() } else { self.factorise() }
             }
             Form::Many { inverse, n_updates } => {
-                let n = n as f64;
-                let e: Vec<f64> = y.iter().zip(sum).map(|(y, s)| y - s / n).collect();
-                self.ln_det += update(inverse, &e, n / (n + 1.0));
+                let total: f64 = self.weights.iter().sum();
+                let e: Vec<f64> = y.iter().zip(sum).map(|(y, s)| y - s / total).collect();
+                self.ln_det += update(inverse, &e, lambda * total / (total + lambda));
                 *n_updates += 1;
                 self.rows.extend_from_slice(y);
+                self.weights.push(lambda);
                 self.rebuild_if_old();
             }
         }
     }
 
-    /// A face leaves; the others sum to `sum`.
-    pub fn forget(&mut self, y: &[f64], sum: &[f64]) {
+    /// A face of weight lambda leaves; the others sum to `sum`, weighted.
+    pub fn forget(&mut self, y: &[f64], lambda: f64, sum: &[f64]) {
         let n = self.n_faces() as usize;
-        let at = self.rows.chunks_exact(self.n_axes).position(|row| row == y);
+        let mut rows = self.rows.chunks_exact(self.n_axes).zip(&self.weights);
+        let at = rows.position(|(row, weight)| *weight == lambda && row == y);
         let at = at.expect("the face that leaves is one of the group");
-        self.remove_row(at);
+        // The order of the others stays: the Gram matrix has the same.
+        self.rows.drain(at * self.n_axes..(at + 1) * self.n_axes);
+        self.weights.remove(at);
         let is_small = n - 1 < self.many() / 2;
         match &mut self.form {
             Form::Few { gram, .. } => {
@@ -95,28 +110,30 @@ impl Scatter {
             }
             Form::Many { .. } if is_small => self.rebuild_few(),
             Form::Many { inverse, n_updates } => {
-                let left = (n - 1) as f64;
+                let left: f64 = self.weights.iter().sum();
                 let e: Vec<f64> = y.iter().zip(sum).map(|(y, s)| y - s / left).collect();
-                self.ln_det += update(inverse, &e, -left / n as f64);
+                self.ln_det += update(inverse, &e, -lambda * left / (left + lambda));
                 *n_updates += 1;
                 self.rebuild_if_old();
             }
         }
     }
 
-    /// `(y - ybar)^T (P I + S)^-1 (y - ybar)`, the rows' sum given.
+    /// `(y - ybar)^T (P I + S)^-1 (y - ybar)`, the faces' weighted sum given.
     pub fn quadratic(&self, y: &[f64], square: f64, sum: &[f64]) -> f64 {
         match &self.form {
             Form::Few { means, mean, factor, .. } => {
                 let mut v = Vec::new();
                 product(&self.rows, y, &mut v);
                 let n = v.len();
-                let with_mean = v.iter().sum::<f64>() / n as f64;
+                let total: f64 = self.weights.iter().sum();
+                let with_mean = v.iter().zip(&self.weights).map(|(v, w)| v * w).sum::<f64>() / total;
                 let distance = square - 2.0 * with_mean + mean;
                 if n == 1 {
                     return distance.max(0.0) / self.scale;
                 }
-                v.iter_mut().zip(means).for_each(|(v, own)| *v -= with_mean + own - mean);
+                let own = means.iter().zip(&self.weights);
+                v.iter_mut().zip(own).for_each(|(v, (own, w))| *v = w.sqrt() * (*v - with_mean - own + mean));
                 // Solve factor u = v; then e^T (P I + S)^-1 e = (|e|^2 - |u|^2) / P.
                 for r in 0..n {
                     let (solved, rest) = v.split_at_mut(r);
@@ -127,8 +144,8 @@ impl Scatter {
                 (distance - dot(&v, &v)).max(0.0) / self.scale
             }
             Form::Many { inverse, .. } => {
-                let n = f64::from(self.n_faces());
-                let e: Vec<f64> = y.iter().zip(sum).map(|(y, s)| y - s / n).collect();
+                let total: f64 = self.weights.iter().sum();
+                let e: Vec<f64> = y.iter().zip(sum).map(|(y, s)| y - s / total).collect();
                 let mut t = Vec::with_capacity(self.n_axes);
                 product(inverse, &e, &mut t);
                 dot(&t, &e)
@@ -136,31 +153,34 @@ impl Scatter {
         }
     }
 
-    /// Takes a row out, keeping the order of the others (the Gram matrix has the same order).
-    fn remove_row(&mut self, at: usize) {
-        self.rows.drain(at * self.n_axes..(at + 1) * self.n_axes);
-    }
-
-    /// Centres the Gram matrix and factorises `P I + centred`.
+    /// Centres the Gram matrix and factorises `P I + sqrt(lambda_r lambda_c) centred`.
     fn factorise(&mut self) {
-        let n = self.rows.len() / self.n_axes;
-        let Form::Few { gram, means, mean, factor } = &mut self.form else {
+        let n = self.weights.len();
+        let weights = &self.weights;
+        let Form::Few { gram, means, mean, factor, widest } = &mut self.form else {
             unreachable!("only few faces have a Gram matrix")
         };
-        *means = gram.chunks_exact(n).map(|row| row.iter().sum::<f64>() / n as f64).collect();
-        *mean = means.iter().sum::<f64>() / n as f64;
+        let total: f64 = weights.iter().sum();
+        let weighted = |row: &[f64]| row.iter().zip(weights).map(|(g, w)| g * w).sum::<f64>() / total;
+        *means = gram.chunks_exact(n).map(weighted).collect();
+        *mean = weighted(means);
         factor.clear();
         factor.resize(n * n, 0.0);
         let mut ln_det = -(n as f64) * self.scale.ln();
+        let mut squares = 0.0;
         for r in 0..n {
             for c in 0..=r {
-                let centred = gram[r * n + c] - means[r] - means[c] + *mean;
+                let centred =
+                    (weights[r] * weights[c]).sqrt() * (gram[r * n + c] - means[r] - means[c] + *mean);
+                squares += if r == c { 1.0 } else { 2.0 } * centred * centred;
                 let known = dot(&factor[r * n..r * n + c], &factor[c * n..c * n + c]);
                 let left = centred + if r == c { self.scale } else { 0.0 } - known;
                 factor[r * n + c] = if r == c { left.sqrt() } else { left / factor[c * n + c] };
             }
             ln_det += 2.0 * factor[r * n + r].ln();
         }
+        // S has the eigenvalues of the centred Gram matrix, the largest of which is at most its Frobenius norm.
+        *widest = squares.sqrt();
         self.ln_det = ln_det;
     }
 
@@ -171,7 +191,7 @@ impl Scatter {
             product(&self.rows, row, &mut row_of);
             gram.extend_from_slice(&row_of);
         }
-        self.form = Form::Few { gram, means: Vec::new(), mean: 0.0, factor: Vec::new() };
+        self.form = Form::few(gram);
         self.factorise();
     }
 
@@ -179,15 +199,15 @@ impl Scatter {
         let d = self.n_axes;
         let mut inverse = vec![0.0; d * d];
         (0..d).for_each(|axis| inverse[axis * d + axis] = 1.0 / self.scale);
-        let mut sum = vec![0.0; d];
+        let (mut sum, mut total) = (vec![0.0; d], 0.0);
         self.ln_det = 0.0;
-        for (n, row) in self.rows.chunks_exact(d).enumerate() {
-            if n > 0 {
-                let n = n as f64;
-                let e: Vec<f64> = row.iter().zip(&sum).map(|(y, s)| y - s / n).collect();
-                self.ln_det += update(&mut inverse, &e, n / (n + 1.0));
+        for (row, &lambda) in self.rows.chunks_exact(d).zip(&self.weights) {
+            if total > 0.0 {
+                let e: Vec<f64> = row.iter().zip(&sum).map(|(y, s)| y - s / total).collect();
+                self.ln_det += update(&mut inverse, &e, lambda * total / (total + lambda));
             }
-            sum.iter_mut().zip(row).for_each(|(sum, y)| *sum += y);
+            sum.iter_mut().zip(row).for_each(|(sum, y)| *sum += lambda * y);
+            total += lambda;
         }
         self.form = Form::Many { inverse, n_updates: 0 };
     }
@@ -196,6 +216,12 @@ impl Scatter {
         if matches!(self.form, Form::Many { n_updates, .. } if n_updates >= UPDATES) {
             self.rebuild_many();
         }
+    }
+}
+
+impl Form {
+    fn few(gram: Vec<f64>) -> Self {
+        Self::Few { gram, means: Vec::new(), mean: 0.0, factor: Vec::new(), widest: 0.0 }
     }
 }
 
@@ -217,13 +243,17 @@ mod tests {
         (0..d).map(|axis| 3.0 + (1.0 + axis as f64) * rng.normal()).collect()
     }
 
+    fn weight(rng: &mut Rng) -> f64 {
+        (0.3 * rng.normal()).exp()
+    }
+
     /// A scatter made at once from the same faces.
     fn afresh(scatter: &Scatter) -> (Scatter, Vec<f64>) {
         let mut fresh = Scatter::new(scatter.n_axes, scatter.scale);
         let mut sum = vec![0.0; scatter.n_axes];
-        for row in scatter.rows.chunks_exact(scatter.n_axes) {
-            fresh.observe(row, &sum);
-            sum.iter_mut().zip(row).for_each(|(sum, y)| *sum += y);
+        for (row, &lambda) in scatter.rows.chunks_exact(scatter.n_axes).zip(&scatter.weights) {
+            fresh.observe(row, lambda, &sum);
+            sum.iter_mut().zip(row).for_each(|(sum, y)| *sum += lambda * y);
         }
         (fresh, sum)
     }
@@ -234,15 +264,18 @@ mod tests {
         let mut scatter = Scatter::new(d, 9.0);
         let mut sum = vec![0.0; d];
         for _ in 0..30 {
-            let y = face(&mut rng, d);
-            scatter.observe(&y, &sum);
-            sum.iter_mut().zip(&y).for_each(|(sum, y)| *sum += y);
+            let (y, lambda) = (face(&mut rng, d), weight(&mut rng));
+            scatter.observe(&y, lambda, &sum);
+            sum.iter_mut().zip(&y).for_each(|(sum, y)| *sum += lambda * y);
             let (mut few, mut many) = (scatter.clone(), scatter.clone());
             few.rebuild_few();
             many.rebuild_many();
             let probe = face(&mut rng, d);
             let square = dot(&probe, &probe);
             let (a, b) = (few.quadratic(&probe, square, &sum), many.quadratic(&probe, square, &sum));
+            let total: f64 = scatter.weights.iter().sum();
+            let distance: f64 = probe.iter().zip(&sum).map(|(y, s)| (y - s / total).powi(2)).sum();
+            assert!(a > (1.0 - 1e-9) * distance / (9.0 + few.widest()), "{a} {distance} {}", few.widest());
             assert!((a - b).abs() < 1e-9 * (1.0 + a), "{a} {b}");
             assert!((few.ln_det() - many.ln_det()).abs() < 1e-9, "{} {}", few.ln_det(), many.ln_det());
         }
@@ -254,19 +287,19 @@ mod tests {
         let (d, mut rng) = (8, driver(2));
         let mut scatter = Scatter::new(d, 9.0);
         let mut sum = vec![0.0; d];
-        let mut faces: Vec<Vec<f64>> = Vec::new();
+        let mut faces: Vec<(Vec<f64>, f64)> = Vec::new();
         for step in 0..1_000_000 {
             // The size wanders between 1 and 24 faces.
             let grows = faces.len() < 2 || faces.len() < 24 && rng.bernoulli(0.5);
             if grows {
-                let y = face(&mut rng, d);
-                scatter.observe(&y, &sum);
-                sum.iter_mut().zip(&y).for_each(|(sum, y)| *sum += y);
-                faces.push(y);
+                let (y, lambda) = (face(&mut rng, d), weight(&mut rng));
+                scatter.observe(&y, lambda, &sum);
+                sum.iter_mut().zip(&y).for_each(|(sum, y)| *sum += lambda * y);
+                faces.push((y, lambda));
             } else {
-                let y = faces.swap_remove(rng.below(faces.len()));
-                sum.iter_mut().zip(&y).for_each(|(sum, y)| *sum -= y);
-                scatter.forget(&y, &sum);
+                let (y, lambda) = faces.swap_remove(rng.below(faces.len()));
+                sum.iter_mut().zip(&y).for_each(|(sum, y)| *sum -= lambda * y);
+                scatter.forget(&y, lambda, &sum);
             }
             if step % 100_000 == 99_999 {
                 let (fresh, fresh_sum) = afresh(&scatter);

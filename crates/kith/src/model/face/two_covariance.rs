@@ -2,7 +2,7 @@
 
 use faer::{Mat, Side};
 
-use super::Full;
+use super::{Full, FullPrior};
 use crate::data::Embeddings;
 
 /// Axes along which all faces together vary less than this share of the average are noise of the network's last
@@ -16,37 +16,179 @@ const STEPS: usize = 20;
 const FREEDOM: f64 = 3.0;
 /// To which power the density of faces counts.
 const POWER: f64 = 0.5;
+/// The standard deviation of ln lambda.
+const SPREAD: f64 = 0.367;
+/// The between-person variances are rounded to so many values, which makes a face's mean part cheap to weigh.
+const LEVELS: usize = 8;
+/// Nobody counts for more faces than this in the within-person covariance: it is that of people in general.
+const MOST_FACES: f64 = 30.0;
 
 impl Full {
-    /// From people, each a list of rows: expectation-maximisation of `x = m + b + w`, `b ~ N(0, B)` per person,
-    /// `w ~ N(0, W)` per face. W and B are shrunk, by as many pseudo-observations as there are axes, towards the
-    /// shape of the total covariance, so that few faces are enough.
+    /// From people who are known, each a list of rows: expectation-maximisation of `x = m + b + w`, `b ~ N(0, B)` per
+    /// person, `w ~ N(0, W)` per face. By as many pseudo-observations as there are axes, W is shrunk towards equal
+    /// variances and B towards the shape of W, so that few faces are enough.
     pub fn from_people(embeddings: &Embeddings, people: &[Vec<usize>]) -> Self {
+        let sorted = Sorted::new(embeddings, people);
+        let (within, between) = sorted.covariances();
+        let (transform, _, psi) = diagonalise(&within, &between);
+        sorted.prior(&transform, levels(&psi))
+    }
+
+    /// From people who are only supposed to be such, because a sampler put their faces together. Between people
+    /// everything is taken to vary in the same way as within, only more: `B = psi W`. A B of its own would be that of
+    /// the few people who are there, and of the pieces they may still be in, and cut them further.
+    pub fn from_supposed(embeddings: &Embeddings, people: &[Vec<usize>]) -> Self {
+        let sorted = Sorted::new(embeddings, people);
+        let within = sorted.within();
+        let (transform, _, _) = diagonalise(&within, &within);
+        let psi = sorted.scalar_between(&transform);
+        sorted.prior(&transform, vec![psi; transform.nrows()])
+    }
+
+    /// From faces alone, before anybody is supposed: half of their variance is within people, alike in all directions.
+    pub fn from_faces(embeddings: &Embeddings) -> Self {
+        let everyone: Vec<Vec<usize>> = (0..embeddings.len()).map(|row| vec![row]).collect();
+        let sorted = Sorted::new(embeddings, &everyone);
+        let d = sorted.y.ncols();
+        let total = trace_of(&(sorted.y.transpose() * &sorted.y)) / sorted.y.nrows().max(1) as f64;
+        let root = (0.5 * total / d as f64).max(1e-12).sqrt();
+        let transform = Mat::from_fn(d, d, |r, c| if r == c { 1.0 / root } else { 0.0 });
+        sorted.prior(&transform, vec![1.0; d])
+    }
+
+    /// Whether another prior says nearly the same of W's size and of psi.
+    pub fn is_near(&self, other: &Self) -> bool {
+        let size = |full: &Self| {
+            let squares: f64 = full.prior().transform.iter().map(|a| a * a).sum();
+            (full.n_axes() as f64 / squares).ln()
+        };
+        let ratio = |full: &Self| full.prior().between.iter().sum::<f64>().ln();
+        (size(self) - size(other)).abs() < NEAR && (ratio(self) - ratio(other)).abs() < NEAR
+    }
+}
+
+/// Priors whose W and psi differ by less than this share are taken for the same.
+const NEAR: f64 = 0.03;
+
+/// Faces person after person, centred, along the axes that are kept.
+struct Sorted {
+    mean: Vec<f64>,
+    axes: Mat<f64>,
+    y: Mat<f64>,
+    sizes: Vec<usize>,
+}
+
+impl Sorted {
+    fn new(embeddings: &Embeddings, people: &[Vec<usize>]) -> Self {
         let people: Vec<&Vec<usize>> = people.iter().filter(|rows| !rows.is_empty()).collect();
-        let n_rows: usize = people.iter().map(|rows| rows.len()).sum();
         let rows: Vec<usize> = people.iter().flat_map(|rows| rows.iter().copied()).collect();
         let mean = mean_of_people(embeddings, &people);
-        let centred = Mat::from_fn(n_rows, embeddings.dimension(), |r, c| {
+        let centred = Mat::from_fn(rows.len(), embeddings.dimension(), |r, c| {
             f64::from(embeddings.row(rows[r])[c]) - mean[c]
         });
-        let (axes, _) = leading_axes(&centred);
+        let axes = leading_axes(&centred);
         let y = &centred * &axes;
-        let sizes: Vec<usize> = people.iter().map(|rows| rows.len()).collect();
-        let (within, between) = covariances(&y, &sizes);
-        let (transform, _, psi) = diagonalise(&within, &between);
-        let whole = &transform * axes.transpose();
-        let n_axes = psi.len();
-        Self {
-            mean,
-            transform: (0..n_axes)
-                .flat_map(|r| (0..whole.ncols()).map(move |c| (r, c)))
-                .map(|(r, c)| whole[(r, c)])
-                .collect(),
-            between: psi.iter().map(|psi| psi.max(1e-4)).collect(),
-            freedom: FREEDOM * n_axes as f64 + 2.0,
-            power: POWER,
-        }
+        Self { mean, axes, y, sizes: people.iter().map(|rows| rows.len()).collect() }
     }
+
+    /// The prior whose transform follows the axes.
+    fn prior(&self, transform: &Mat<f64>, between: Vec<f64>) -> Full {
+        let whole = transform * self.axes.transpose();
+        let cells = (0..whole.nrows()).flat_map(|r| (0..whole.ncols()).map(move |c| (r, c)));
+        Full::new(FullPrior {
+            mean: self.mean.clone(),
+            transform: cells.map(|(r, c)| whole[(r, c)]).collect(),
+            freedom: FREEDOM * between.len() as f64 + 2.0,
+            between,
+            power: POWER,
+            spread: SPREAD,
+        })
+    }
+
+    /// The mean of each person, as rows.
+    fn means(&self) -> Mat<f64> {
+        let (mut means, mut first) = (Mat::<f64>::zeros(self.sizes.len(), self.y.ncols()), 0);
+        for (person, &size) in self.sizes.iter().enumerate() {
+            for c in 0..self.y.ncols() {
+                let sum: f64 = (first..first + size).map(|r| self.y[(r, c)]).sum();
+                means[(person, c)] = sum / size as f64;
+            }
+            first += size;
+        }
+        means
+    }
+
+    /// The scatter of faces about their person's mean, each person times `factor` of its size, and the degrees of
+    /// freedom.
+    fn scatter(&self, factor: impl Fn(usize) -> f64) -> (Mat<f64>, f64) {
+        let means = self.means();
+        let (mut residuals, mut freedom, mut r) = (self.y.clone(), 0.0, 0);
+        for (person, &size) in self.sizes.iter().enumerate() {
+            let weight = factor(size);
+            freedom += weight * (size - 1) as f64;
+            for _ in 0..size {
+                for c in 0..self.y.ncols() {
+                    residuals[(r, c)] = weight.sqrt() * (residuals[(r, c)] - means[(person, c)]);
+                }
+                r += 1;
+            }
+        }
+        (residuals.transpose() * &residuals, freedom)
+    }
+
+    /// W, nobody counting for more than [`MOST_FACES`].
+    fn within(&self) -> Mat<f64> {
+        let (scatter, freedom) = self.scatter(|size| (MOST_FACES / (size.max(2) - 1) as f64).min(1.0));
+        if freedom < 1.0 {
+            // Without a second photo of anybody, within is taken for half of all variance.
+            let half = scaled(&(self.y.transpose() * &self.y), 0.5);
+            return shrunk(&half, self.y.nrows() as f64);
+        }
+        shrunk(&scatter, freedom)
+    }
+
+    /// psi of `B = psi W`, where the transform makes W the identity: expectation-maximisation over people.
+    fn scalar_between(&self, transform: &Mat<f64>) -> f64 {
+        let seen = self.means() * transform.transpose();
+        let d = seen.ncols() as f64;
+        let squares: Vec<f64> = (0..seen.nrows())
+            .map(|person| (0..seen.ncols()).map(|c| seen[(person, c)].powi(2)).sum::<f64>() / d)
+            .collect();
+        let mut psi = 1.0;
+        for _ in 0..100 {
+            let each = self.sizes.iter().zip(&squares).map(|(&size, square)| {
+                let rest = 1.0 + psi * size as f64;
+                let gain = psi * size as f64 / rest;
+                gain * gain * square + psi / rest
+            });
+            psi = each.sum::<f64>() / self.sizes.len() as f64;
+        }
+        psi.max(1e-4)
+    }
+}
+
+/// Rounds variances, the largest first, to a few values: runs of about equal width in their logarithm.
+fn levels(psi: &[f64]) -> Vec<f64> {
+    let ln: Vec<f64> = psi.iter().map(|psi| psi.max(1e-4).ln()).collect();
+    let (highest, lowest) = (ln[0], ln[ln.len() - 1]);
+    let width = ((highest - lowest) / LEVELS as f64).max(1e-12);
+    let run = |ln: f64| (((highest - ln) / width) as usize).min(LEVELS - 1);
+    let mean = |level: usize| {
+        let same: Vec<f64> = ln.iter().copied().filter(|&ln| run(ln) == level).collect();
+        (same.iter().sum::<f64>() / same.len() as f64).exp()
+    };
+    let means: Vec<f64> = (0..LEVELS).map(mean).collect();
+    ln.iter().map(|&ln| means[run(ln)]).collect()
+}
+
+/// A covariance from a sum of squares, with as many pseudo-observations of equal variances as there are axes.
+fn shrunk(sum: &Mat<f64>, count: f64) -> Mat<f64> {
+    let d = sum.nrows();
+    let average = (trace_of(sum) / (count * d as f64)).max(1e-12);
+    Mat::from_fn(d, d, |r, c| {
+        let prior = if r == c { d as f64 * average } else { 0.0 };
+        (sum[(r, c)] + prior) / (count + d as f64)
+    })
 }
 
 fn mean_of_people(embeddings: &Embeddings, people: &[&Vec<usize>]) -> Vec<f64> {
@@ -60,10 +202,10 @@ fn mean_of_people(embeddings: &Embeddings, people: &[&Vec<usize>]) -> Vec<f64> {
     mean
 }
 
-/// Principal axes (as columns) that are not flat, the widest first, with their variances.
-fn leading_axes(centred: &Mat<f64>) -> (Mat<f64>, Vec<f64>) {
+/// Principal axes (as columns) that are not flat, the widest first.
+fn leading_axes(centred: &Mat<f64>) -> Mat<f64> {
     let d = centred.ncols();
-    let total = scaled(&(centred.transpose() * centred), 1.0 / centred.nrows() as f64);
+    let total = scaled(&(centred.transpose() * centred), 1.0 / centred.nrows().max(1) as f64);
     let (values, vectors) = eigen(&total);
     let average = values.iter().sum::<f64>() / d as f64;
     let mut order: Vec<usize> = (0..d).collect();
@@ -74,74 +216,59 @@ fn leading_axes(centred: &Mat<f64>) -> (Mat<f64>, Vec<f64>) {
     if axes.is_empty() {
         axes.push(order[0]);
     }
-    let matrix = Mat::from_fn(d, axes.len(), |r, c| vectors[(r, axes[c])]);
-    (matrix, axes.iter().map(|&axis| values[axis]).collect())
+    Mat::from_fn(d, axes.len(), |r, c| vectors[(r, axes[c])])
 }
 
-/// W and B of faces given person after person.
-fn covariances(y: &Mat<f64>, sizes: &[usize]) -> (Mat<f64>, Mat<f64>) {
-    let (n, d, k) = (y.nrows(), y.ncols(), sizes.len());
-    let mut means = Mat::<f64>::zeros(k, d);
-    let mut residuals = y.clone();
-    let mut first = 0;
-    for (person, &size) in sizes.iter().enumerate() {
-        for c in 0..d {
-            let mean = (first..first + size).map(|r| y[(r, c)]).sum::<f64>() / size as f64;
-            means[(person, c)] = mean;
-            (first..first + size).for_each(|r| residuals[(r, c)] -= mean);
-        }
-        first += size;
-    }
-    let scatter = residuals.transpose() * &residuals;
-    let total = y.transpose() * y;
-    // The shape that W and B are shrunk towards, with trace 1, never singular.
-    let trace = trace_of(&total).max(1e-12);
-    let shape = Mat::from_fn(d, d, |r, c| {
-        (total[(r, c)] / trace + if r == c { 0.01 / d as f64 } else { 0.0 }) / 1.01
-    });
-    let pseudo = d as f64;
-    let shrunk = |sum: &Mat<f64>, count: f64| {
-        let trace = (trace_of(sum) / count).max(1e-9 * trace / n as f64);
-        Mat::from_fn(d, d, |r, c| (sum[(r, c)] + pseudo * trace * shape[(r, c)]) / (count + pseudo))
-    };
-    let freedom = (n - k).max(1) as f64;
-    // Without a second photo of anybody, within is taken for half of all variance.
-    let mut within = if n > k { shrunk(&scatter, freedom) } else { shrunk(&scaled(&total, 0.5), n as f64) };
-    let spread = means.transpose() * &means;
-    // The means of people spread by B and by what is left of W after averaging; the latter is taken off.
-    let noise = sizes.iter().map(|&size| 1.0 / size as f64).sum::<f64>() / k as f64;
-    let (_, undo, psi) = diagonalise(&within, &shrunk(&spread, k as f64));
-    let kept: Vec<f64> = psi.iter().map(|psi| (psi - noise).max(0.05 * psi)).collect();
-    let mut between =
-        Mat::from_fn(d, d, |r, c| (0..d).map(|axis| undo[(r, axis)] * kept[axis] * undo[(c, axis)]).sum());
-    for _ in 0..STEPS {
-        let (a, undo, psi) = diagonalise(&within, &between);
-        let seen = &means * a.transpose();
-        // Per person and axis: the posterior mean and variance of b, and what is left of the mean.
-        let mut of_b = Mat::<f64>::zeros(k, d);
-        let mut left = Mat::<f64>::zeros(k, d);
-        let (mut var_b, mut var_w) = (vec![0.0; d], vec![0.0; d]);
-        for (person, &size) in sizes.iter().enumerate() {
-            let c = size as f64;
-            for axis in 0..d {
-                let gain = c * psi[axis] / (1.0 + c * psi[axis]);
-                let variance = psi[axis] / (1.0 + c * psi[axis]);
-                of_b[(person, axis)] = gain * seen[(person, axis)];
-                left[(person, axis)] = c.sqrt() * (1.0 - gain) * seen[(person, axis)];
-                var_b[axis] += variance;
-                var_w[axis] += c * variance;
-            }
-        }
-        let back = |sum: Mat<f64>, variance: &[f64]| {
-            let sum = Mat::from_fn(d, d, |r, c| sum[(r, c)] + if r == c { variance[r] } else { 0.0 });
-            &undo * sum * undo.transpose()
+impl Sorted {
+    /// W and B by expectation-maximisation.
+    fn covariances(&self) -> (Mat<f64>, Mat<f64>) {
+        let (n, d, k) = (self.y.nrows(), self.y.ncols(), self.sizes.len());
+        let means = self.means();
+        let (scatter, _) = self.scatter(|_| 1.0);
+        let mut within = self.within();
+        // Like W, by as many pseudo-people as there are axes.
+        let like = |sum: &Mat<f64>, within: &Mat<f64>| {
+            let ratio = (trace_of(sum) / (k as f64 * trace_of(within))).max(1e-4);
+            let (count, pseudo) = (k as f64, d as f64);
+            Mat::from_fn(d, d, |r, c| (sum[(r, c)] + pseudo * ratio * within[(r, c)]) / (count + pseudo))
         };
-        let b = back(of_b.transpose() * &of_b, &var_b);
-        let w = back(left.transpose() * &left, &var_w) + &scatter;
-        between = shrunk(&b, k as f64);
-        within = shrunk(&w, n as f64);
+        let spread = means.transpose() * &means;
+        // The means of people spread by B and by what is left of W after averaging; the latter is taken off.
+        let noise = self.sizes.iter().map(|&size| 1.0 / size as f64).sum::<f64>() / k as f64;
+        let (_, undo, psi) = diagonalise(&within, &like(&spread, &within));
+        let kept: Vec<f64> = psi.iter().map(|psi| (psi - noise).max(0.05 * psi)).collect();
+        let mut between = Mat::from_fn(d, d, |r, c| {
+            (0..d).map(|axis| undo[(r, axis)] * kept[axis] * undo[(c, axis)]).sum()
+        });
+        for _ in 0..STEPS {
+            let (a, undo, psi) = diagonalise(&within, &between);
+            let seen = &means * a.transpose();
+            // Per person and axis: the posterior mean and variance of b, and what is left of the mean.
+            let mut of_b = Mat::<f64>::zeros(k, d);
+            let mut left = Mat::<f64>::zeros(k, d);
+            let (mut var_b, mut var_w) = (vec![0.0; d], vec![0.0; d]);
+            for (person, &size) in self.sizes.iter().enumerate() {
+                let c = size as f64;
+                for axis in 0..d {
+                    let gain = c * psi[axis] / (1.0 + c * psi[axis]);
+                    let variance = psi[axis] / (1.0 + c * psi[axis]);
+                    of_b[(person, axis)] = gain * seen[(person, axis)];
+                    left[(person, axis)] = c.sqrt() * (1.0 - gain) * seen[(person, axis)];
+                    var_b[axis] += variance;
+                    var_w[axis] += c * variance;
+                }
+            }
+            let back = |sum: Mat<f64>, variance: &[f64]| {
+                let sum = Mat::from_fn(d, d, |r, c| sum[(r, c)] + if r == c { variance[r] } else { 0.0 });
+                &undo * sum * undo.transpose()
+            };
+            let b = back(of_b.transpose() * &of_b, &var_b);
+            let w = back(left.transpose() * &left, &var_w) + &scatter;
+            within = shrunk(&w, n as f64);
+            between = like(&b, &within);
+        }
+        (within, between)
     }
-    (within, between)
 }
 
 /// A with A W A^T = I and A B A^T = diag(psi), its inverse, and psi, the largest first.
@@ -211,8 +338,8 @@ mod tests {
         // freedom give each entry a standard error of 0.035, and shrinkage moves it by less than 0.01.
         let y = |row: usize| -> Vec<f64> {
             let x = faces.row(row);
-            let rows = full.transform.chunks_exact(4);
-            rows.map(|a| (0..4).map(|d| a[d] * (f64::from(x[d]) - full.mean[d])).sum()).collect()
+            let rows = full.prior().transform.chunks_exact(4);
+            rows.map(|a| (0..4).map(|d| a[d] * (f64::from(x[d]) - full.prior().mean[d])).sum()).collect()
         };
         let (mut scatter, mut freedom) = ([[0.0; 4]; 4], 0.0);
         for rows in people.iter().filter(|rows| rows.len() > 1) {
@@ -232,8 +359,8 @@ mod tests {
         }
         // The between-person variances are the generalised eigenvalues of B and W; from 400 people each is known to
         // about 9 %, their product to about 20 %.
-        assert!(full.between.windows(2).all(|pair| pair[0] >= pair[1]));
-        let product: f64 = full.between.iter().product();
+        assert!(full.prior().between.windows(2).all(|pair| pair[0] >= pair[1]));
+        let product: f64 = full.prior().between.iter().product();
         let exact = (9.0 * 1.0 * 4.0 * 2.25) / (0.36 * 4.0);
         assert!((product / exact).ln().abs() < 0.6, "{product} {exact}");
     }

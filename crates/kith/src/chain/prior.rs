@@ -1,0 +1,90 @@
+//! What people in general look like, learnt from the faces themselves where nobody is known yet.
+//!
+//! Begin with half of all variance within people, alike in all directions ([`Full::from_faces`]). Then, until it
+//! settles: seat the faces one by one, sweep a few times, take the identities for people, and work the prior out anew
+//! from them ([`Full::from_supposed`]). This is an empirical prior: data are used twice, once for some hundred numbers
+//! that all identities share, and once for who is who.
+
+use crate::data::{Dataset, NewFace};
+use crate::gibbs::Sweep;
+use crate::model::{FaceModel, Full, Model, ModelError};
+use crate::random::{Rng, stream};
+use crate::state::State;
+
+use super::Start;
+
+/// From more faces than this the prior is learnt from some of the frames.
+const MOST_FACES: usize = 8_000;
+/// Rounds, and sweeps in each. Where it settles at all, it does within three or four.
+const ROUNDS: usize = 6;
+const SWEEPS: usize = 3;
+/// The random stream; the prior of a dataset is the same whatever the chains' seed.
+const SEED: u64 = 0x6b69_7468;
+
+/// The prior over full covariances for these data. The face model of `model` is not looked at. `after_sweep` is told
+/// the share of the work that is done at most.
+pub fn learn_full_prior(
+    model: &Model,
+    data: &Dataset,
+    after_sweep: &mut dyn FnMut(f64),
+) -> Result<Full, ModelError> {
+    let mut rng = stream(SEED, 0);
+    let some = some_frames(data, &mut rng);
+    let data = some.as_ref().unwrap_or(data);
+    let mut model = model.clone();
+    let mut full = Full::from_faces(data.embeddings());
+    let mut done = 0;
+    for round in 0..ROUNDS {
+        model.face = FaceModel::full(full.clone());
+        model.check(data)?;
+        let mut state = Start::Sequential.state(&model, data, &mut rng);
+        for _ in 0..SWEEPS {
+            Sweep::default().run(&mut state, &model, data, &mut rng);
+            done += 1;
+            after_sweep(done as f64 / (ROUNDS * SWEEPS) as f64);
+        }
+        let next = Full::from_supposed(data.embeddings(), &people(&state, data));
+        let is_settled = round > 0 && next.is_near(&full);
+        full = next;
+        if is_settled {
+            break;
+        }
+    }
+    Ok(full)
+}
+
+/// The faces of each identity.
+fn people(state: &State, data: &Dataset) -> Vec<Vec<usize>> {
+    let mut people = vec![Vec::new(); state.seating().n_slots()];
+    for face in data.faces() {
+        let identity = state.seating().identity_of(face).expect("every face is seated");
+        people[identity.index()].push(face.index());
+    }
+    people
+}
+
+/// Frames at random with about [`MOST_FACES`] faces, where there are more.
+fn some_frames(data: &Dataset, rng: &mut Rng) -> Option<Dataset> {
+    if data.n_faces() <= MOST_FACES {
+        return None;
+    }
+    let mut frames: Vec<_> = data.frames().collect();
+    rng.shuffle(&mut frames);
+    let mut some = Dataset::empty(data.dimension()).expect("a dataset has a dimension");
+    for frame in frames {
+        if some.n_faces() >= MOST_FACES {
+            break;
+        }
+        let context = data.given_context(frame).map(|context| data.contexts()[context.index()].as_str());
+        let faces: Vec<NewFace<'_>> = data
+            .faces_in(frame)
+            .iter()
+            .map(|&face| NewFace {
+                embedding: data.embedding(face),
+                name: data.given_name(face).map(|label| data.names()[label.index()].as_str()),
+            })
+            .collect();
+        some.push_frame(context, &faces).expect("faces of a dataset are faces");
+    }
+    Some(some)
+}
