@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use kith::chain::Start;
 
 use crate::library::args::{
@@ -68,6 +68,10 @@ pub enum Verb {
     Predict(PredictOptions),
     /// Say how good and how calibrated the answers are, where the truth is known
     Evaluate(EvaluateOptions),
+    /// Repeat one of the paper's experiments: numbers, figures, and a page with both
+    Experiment(ExperimentOptions),
+    /// Make up a dataset with `truth`: people before a camera, a gallery, or draws from the model
+    Simulate(SimulateOptions),
 }
 
 /// Options of `kith demo`.
@@ -167,4 +171,132 @@ pub struct PredictOptions {
     /// Print one JSON object per face
     #[arg(long)]
     pub json: bool,
+}
+
+/// Options of `kith experiment`.
+#[derive(Debug, Args)]
+pub struct ExperimentOptions {
+    /// Which one
+    #[arg(value_enum)]
+    pub which: Which,
+    /// A dataset with `truth`, which is used to split people and to measure, never by the model
+    #[arg(long, value_name = "DATASET")]
+    pub data: PathBuf,
+    /// A folder for numbers, figures and the page; what is there already of the same run is not done again
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+    /// People who are known (by `truth` or `name`), to learn from what faces look like in general
+    #[arg(long, value_name = "DATASET")]
+    pub background: Option<PathBuf>,
+    /// How many random splits, or simulations
+    #[arg(long, value_name = "R", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub repeats: u32,
+    /// Makes the run repeatable; repeat r has the seed S + r
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub seed: u64,
+    /// Settings of the model; every key is optional
+    #[arg(long, value_name = "MODEL.toml")]
+    pub model: Option<PathBuf>,
+    /// The kind of face model; `isotropic` is the paper's, which always runs beside the model asked for
+    #[arg(long, value_enum)]
+    pub face: Option<Face>,
+    /// Independent chains
+    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..))]
+    pub chains: u32,
+    /// Sweeps of a fit (discovery: of the offline one, the others in proportion) [default: the paper's]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
+    pub sweeps: Option<u64>,
+    /// Frames of the discovery [default: 200]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    pub frames: Option<u32>,
+    /// Threads [default: one per core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub threads: Option<u32>,
+    /// Print DIR/summary.json on stdout too
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The paper's experiments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Which {
+    /// Has this person been seen before? (section 4.1)
+    Unknown,
+    /// Who is who on a stream of frames? (section 4.2)
+    Discovery,
+    /// A few names, and "unknown" for everybody else (section 4.3)
+    Naming,
+}
+
+/// Kinds of face models.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Face {
+    /// The paper's: one variance per person
+    Isotropic,
+    /// A covariance of its own per person
+    Full,
+}
+
+/// Options of `kith simulate`.
+#[derive(Debug, Args)]
+pub struct SimulateOptions {
+    /// Where the dataset goes: a new folder
+    #[arg(long, value_name = "DATASET")]
+    pub out: PathBuf,
+    /// What is made up
+    #[arg(long, value_enum, default_value = "camera")]
+    pub kind: Made,
+    /// How many people
+    #[arg(long, default_value_t = 34, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub people: u32,
+    /// How many frames (camera, model)
+    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    pub frames: u32,
+    /// How many photos of each person (gallery)
+    #[arg(long, default_value_t = 40, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub photos: u32,
+    /// Numbers per embedding
+    #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub dimension: u32,
+    /// The variance of people's looks, where that of one person's photos is 1
+    #[arg(long, default_value_t = 10.0)]
+    pub spread: f64,
+    /// Photos of real people by `truth`, dealt without replacement in cycles, instead of made-up ones
+    #[arg(long, value_name = "DATASET", conflicts_with_all = ["people", "dimension", "spread"])]
+    pub data: Option<PathBuf>,
+    /// The least number of photos of a person of that dataset
+    #[arg(long, default_value_t = 30, requires = "data")]
+    pub least: u32,
+    /// Settings of the model to draw from (model)
+    #[arg(long, value_name = "MODEL.toml")]
+    pub model: Option<PathBuf>,
+    /// The probability per frame of going to another context (camera)
+    #[arg(long, default_value_t = 0.02)]
+    pub switch: f64,
+    /// The probability per frame of entering the picture (camera)
+    #[arg(long, default_value_t = 0.05)]
+    pub enter: f64,
+    /// The probability per frame of leaving it (camera)
+    #[arg(long, default_value_t = 0.2)]
+    pub leave: f64,
+    /// The share of faces that are named
+    #[arg(long, default_value_t = 0.0)]
+    pub named: f64,
+    /// The share of those names that are other people's
+    #[arg(long, default_value_t = 0.0)]
+    pub wrong: f64,
+    /// Makes the run repeatable
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+}
+
+/// What `kith simulate` makes up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Made {
+    /// A wearer moves between contexts, people walk in and out of the picture (section 4.2)
+    Camera,
+    /// So many photos of each person, each in a frame of its own
+    Gallery,
+    /// Identities, contexts and faces drawn from the model itself
+    Model,
 }

@@ -67,7 +67,7 @@ pub fn run(options: &EvaluateOptions) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-fn truth_of(table: &FaceTable) -> anyhow::Result<&[Option<String>]> {
+pub fn truth_of(table: &FaceTable) -> anyhow::Result<&[Option<String>]> {
     table.truth.as_deref().context("found no column `truth`, wanted it to evaluate against")
 }
 

@@ -1,12 +1,11 @@
 //! `kith fit`: a dataset in, draws of the posterior out.
 
-use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, ensure};
 use kith::chain::{AGREED, Agreement, Draw, Ensemble, Run, Watch};
 use kith::data::Dataset;
 use kith::gibbs::Sweep;
@@ -17,6 +16,7 @@ use kith_io::model_file::ModelSettings;
 
 use crate::Outcome;
 use crate::args::FitOptions;
+use crate::background::Background;
 use crate::interrupt;
 use crate::progress::{bar, count, note};
 use crate::summary::FitSummary;
@@ -155,45 +155,15 @@ fn model(options: &FitOptions, table: &FaceTable) -> anyhow::Result<Model> {
         None => ModelSettings::default(),
     };
     let background = match &options.background {
-        Some(path) => Some((path, dataset::read(path)?)),
+        Some(path) => Some(Background::read(path, table.dataset.dimension(), "dataset")?),
         None => None,
     };
-    let Some((path, background)) = background else {
-        let bar = bar(100, "% of learning what faces look like");
-        let resolved =
-            settings.resolve(&table.dataset, None, &mut |share| bar.set_position((100.0 * share) as u64));
-        bar.finish_and_clear();
-        return resolved.with_context(|| settings_file(options));
-    };
-    let (found, wanted) = (background.dataset.dimension(), table.dataset.dimension());
-    ensure!(
-        found == wanted,
-        "{}: found dimension {found}, wanted {wanted} as in the dataset",
-        path.display()
-    );
-    let people = people(&background);
-    if people.iter().filter(|faces| faces.len() > 1).count() < 2 {
-        bail!(
-            "{}: found fewer than two people with two faces or more, wanted people with `truth` or `name`",
-            path.display()
-        );
-    }
-    let known = Some((background.dataset.embeddings(), &people[..]));
-    settings.resolve(&table.dataset, known, &mut |_| ()).with_context(|| settings_file(options))
-}
-
-/// The rows of each person of a background dataset, by `truth` where there is one, otherwise by name.
-pub fn people(table: &FaceTable) -> Vec<Vec<usize>> {
-    let mut people: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-    let data = &table.dataset;
-    for face in data.faces() {
-        let name = data.given_name(face).map(|label| data.names()[label.index()].as_str());
-        let truth = table.truth.as_ref().and_then(|truth| truth[face.index()].as_deref());
-        if let Some(person) = truth.or(name) {
-            people.entry(person).or_default().push(face.index());
-        }
-    }
-    people.into_values().collect()
+    let bar = bar(100, "% of learning what faces look like");
+    let known = background.as_ref().map(Background::known);
+    let resolved =
+        settings.resolve(&table.dataset, known, &mut |share| bar.set_position((100.0 * share) as u64));
+    bar.finish_and_clear();
+    resolved.with_context(|| settings_file(options))
 }
 
 /// How many threads work; results do not depend on it.

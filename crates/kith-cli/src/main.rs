@@ -1,13 +1,16 @@
 //! The program `kith`: reads the command, runs it, and turns an error into one line and an exit status.
 
 mod args;
+mod background;
 mod demo;
 mod evaluate;
+mod experiment;
 mod fit;
 mod interrupt;
 mod library;
 mod predict;
 mod progress;
+mod simulate;
 mod summary;
 
 use std::process::ExitCode;
@@ -50,6 +53,8 @@ fn main() -> ExitCode {
         Verb::Export(options) => library::export::run(&options),
         Verb::Import(options) => library::import::run(&options),
         Verb::Check(options) => library::check::run(&options),
+        Verb::Experiment(options) => experiment::run(&options),
+        Verb::Simulate(options) => simulate::run(&options),
     };
     match result {
         Ok(Outcome::Done) => ExitCode::SUCCESS,

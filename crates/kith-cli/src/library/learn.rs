@@ -12,7 +12,8 @@ use serde_json::json;
 
 use super::args::LearnOptions;
 use crate::Outcome;
-use crate::fit::{people, set_threads};
+use crate::background::Background;
+use crate::fit::set_threads;
 use crate::interrupt;
 use crate::progress::{bar, count, note};
 
@@ -82,19 +83,10 @@ fn set_model(library: &Library, options: &LearnOptions) -> anyhow::Result<()> {
         },
     };
     let Some(path) = &options.background else { return Ok(library.set_model(&tree, None)?) };
-    let table = dataset::read(path)?;
-    let (found, wanted) = (table.dataset.dimension(), library.dimension()?);
-    anyhow::ensure!(
-        wanted.is_none_or(|wanted| wanted == found),
-        "{}: found dimension {found}, wanted {} as in the library",
-        path.display(),
-        wanted.unwrap_or_default()
-    );
-    let people = people(&table);
-    anyhow::ensure!(
-        people.iter().filter(|faces| faces.len() > 1).count() >= 2,
-        "{}: found fewer than two people with two faces or more, wanted people with `truth` or `name`",
-        path.display()
-    );
-    Ok(library.set_model(&tree, Some((table.dataset.embeddings(), &people)))?)
+    let wanted = match library.dimension()? {
+        Some(dimension) => dimension,
+        None => dataset::read(path)?.dataset.dimension(),
+    };
+    let background = Background::read(path, wanted, "library")?;
+    Ok(library.set_model(&tree, Some(background.known()))?)
 }

@@ -77,9 +77,9 @@ struct Configuration {
 }
 
 /// A context a frame may be in: its label, ln of its prior, and which of the draw's it is.
-struct Candidate {
+pub(super) struct Candidate {
     label: ContextLabel,
-    ln_prior: f64,
+    pub ln_prior: f64,
     context: Option<usize>,
     concentration: f64,
 }
@@ -139,7 +139,7 @@ impl<'p> NewFrame<'p> {
     }
 
     /// The contexts the frame may be in (MODEL.md §2, §6).
-    fn candidates(&self, draw: &Pooled) -> Vec<Candidate> {
+    pub fn candidates(&self, draw: &Pooled) -> Vec<Candidate> {
         let model = &self.posterior.model;
         let gamma_0 = draw.context_concentration;
         let n_frames: u32 = draw.contexts.iter().map(|context| context.n_frames).sum();
@@ -194,13 +194,21 @@ impl<'p> NewFrame<'p> {
         }
     }
 
-    /// (6), (7) and (18) for the only face of a frame.
-    fn one_face(&self, draw: &Pooled, candidate: &Candidate) -> InContext {
+    /// ln p(seat and face | context) for the only face of a frame: all identities (6), then a new one (7).
+    pub fn ln_seats(&self, draw: &Pooled, candidate: &Candidate) -> Vec<f64> {
         let seats = Seats::of(draw, candidate);
         let mut ln_weights: Vec<f64> = (0..draw.group.len())
             .map(|identity| seats.ln_known(identity, 0.0) + self.ln_at[0][draw.group[identity] as usize])
             .collect();
         ln_weights.push(candidate.concentration.ln() + draw.ln_unseen + self.ln_new[0]);
+        let ln_denominator = seats.ln_denominator(1);
+        ln_weights.iter_mut().for_each(|ln| *ln -= ln_denominator);
+        ln_weights
+    }
+
+    /// (6), (7) and (18) for the only face of a frame.
+    fn one_face(&self, draw: &Pooled, candidate: &Candidate) -> InContext {
+        let ln_weights = self.ln_seats(draw, candidate);
         let best = ln_weights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let mut total = 0.0;
         let mut kept: Vec<(u32, f64)> = Vec::new();
@@ -219,7 +227,7 @@ impl<'p> NewFrame<'p> {
             }
             _ => 0.0,
         };
-        let ln_evidence = best + total.ln() - seats.ln_denominator(1);
+        let ln_evidence = best + total.ln();
         InContext { ln_evidence, identities: vec![kept], new: vec![new] }
     }
 

@@ -1,11 +1,13 @@
 //! WHAT CAN BE ASKED: answers from pooled draws, on an immutable [`Posterior`].
 
 mod descent;
+mod each_draw;
 mod frame;
 pub mod partition;
 mod posterior;
 mod prediction;
 pub mod representative;
 
+pub use each_draw::ByDraw;
 pub use posterior::Posterior;
 pub use prediction::{Identity, NamePrediction, Prediction};

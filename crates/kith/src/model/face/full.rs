@@ -213,7 +213,7 @@ impl Full {
             (0..r).for_each(|c| t[r * d + c] = rng.normal());
         }
         let mut before = lambda.first().copied().unwrap_or(0.0);
-        for k in 1..n {
+        for (k, &lambda) in lambda.iter().enumerate().skip(1) {
             // A residual direction ~ N(0, Sigma): sqrt(P) T^-T epsilon, by back substitution.
             let mut u: Vec<f64> = (0..d).map(|_| self.scale().sqrt() * rng.normal()).collect();
             for r in (0..d).rev() {
@@ -222,9 +222,8 @@ impl Full {
             }
             // sqrt(lambda_j) y_j moves along the k-th row of a weighted Helmert matrix: orthogonal to sqrt(lambda),
             // that is, to the mean, and to the rows before it.
-            let after = before + lambda[k];
-            let (first, own) =
-                ((lambda[k] / (before * after)).sqrt(), -(before / (after * lambda[k])).sqrt());
+            let after = before + lambda;
+            let (first, own) = ((lambda / (before * after)).sqrt(), -(before / (after * lambda)).sqrt());
             for (j, face) in faces.iter_mut().enumerate().take(k + 1) {
                 let factor = if j < k { first } else { own };
                 face.iter_mut().zip(&u).for_each(|(y, u)| *y += factor * u);

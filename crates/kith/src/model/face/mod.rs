@@ -30,6 +30,7 @@ pub struct FaceModel {
 
 /// The families of face models.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::large_enum_variant)] // There is one per model.
 pub enum FaceKind {
     /// The paper's.
     Isotropic(Isotropic),
@@ -48,6 +49,7 @@ pub enum FaceUpdate {
 
 /// Sufficient statistics of the faces of one identity.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[allow(clippy::large_enum_variant)] // All groups of a state are of one kind.
 pub enum Group {
     /// Under [`FaceKind::Isotropic`].
     Isotropic(IsotropicGroup),

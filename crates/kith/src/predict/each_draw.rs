@@ -1,0 +1,98 @@
+//! What each draw says of a new face by itself: the paper's intervals are over draws, not over answers.
+
+use super::frame::NewFrame;
+use super::posterior::{Pooled, Posterior};
+use crate::ids::LabelId;
+use crate::math::{ln_add_exp, ln_sum_exp};
+
+/// One draw's answer about one new face.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ByDraw {
+    /// ln of the probability of an identity never seen; finite where the probability itself is 0 or 1 in `f64`.
+    pub ln_stranger: f64,
+    /// ln of the probability of any identity seen.
+    pub ln_seen: f64,
+    /// The most probable identity (§4.1), as [`Draw::identities`](crate::chain::Draw::identities) numbers them;
+    /// `None` is one never seen.
+    pub identity: Option<u32>,
+    /// The most probable name (17); `None` is one that nobody has given.
+    pub name: Option<LabelId>,
+}
+
+impl Posterior {
+    /// Asks every draw about a face alone in its frame.
+    pub fn predict_each(&self, context: Option<&str>, face: &[f32]) -> Vec<ByDraw> {
+        let frame = NewFrame::new(self, context, &[face]);
+        self.draws.iter().map(|draw| self.by_draw(&frame, draw)).collect()
+    }
+
+    fn by_draw(&self, frame: &NewFrame<'_>, draw: &Pooled) -> ByDraw {
+        let mut ln_seats = vec![f64::NEG_INFINITY; draw.group.len() + 1];
+        for candidate in frame.candidates(draw) {
+            for (sum, ln_seat) in ln_seats.iter_mut().zip(frame.ln_seats(draw, &candidate)) {
+                *sum = ln_add_exp(*sum, ln_seat + candidate.ln_prior);
+            }
+        }
+        let ln_total = ln_sum_exp(&ln_seats);
+        ln_seats.iter_mut().for_each(|ln| *ln -= ln_total);
+        let (&ln_stranger, ln_known) =
+            ln_seats.split_last().expect("there is always a seat for a new identity");
+
+        let best = (0..ln_known.len()).max_by(|&a, &b| ln_known[a].total_cmp(&ln_known[b]));
+        let identity = best.filter(|&best| ln_known[best] > ln_stranger).map(|best| best as u32);
+
+        let mut of_name: Vec<f64> = draw.name_weights.iter().map(|h| h * ln_stranger.exp()).collect();
+        for (ln_p, name) in ln_known.iter().zip(&draw.name) {
+            of_name[name.map_or(self.n_names, |label| label.index())] += ln_p.exp();
+        }
+        let best = (0..self.n_names).max_by(|&a, &b| of_name[a].total_cmp(&of_name[b]));
+        let name = best.filter(|&best| of_name[best] > of_name[self.n_names]).map(LabelId::new);
+        ByDraw { ln_stranger, ln_seen: ln_sum_exp(ln_known), identity, name }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chain::{Learner, Schedule};
+    use crate::data::NewFace;
+    use crate::model::{FaceModel, Isotropic, Model};
+
+    #[test]
+    fn draws_one_by_one_average_to_the_answer_of_all() {
+        let prior = Isotropic { mean: vec![0.0; 2], kappa: 0.1, shape: 3.0, rate: 2.0 };
+        let mut learner =
+            Learner::new(Model::new(FaceModel::isotropic(prior)), 6, 3, Schedule::ONLINE).unwrap();
+        for k in 0..10 {
+            let [ann, other] = [[3.0, 0.3 * k as f32], [-3.0, 0.3 * k as f32]];
+            let faces = [
+                NewFace { embedding: &ann, name: (k < 2).then_some("Ann") },
+                NewFace { embedding: &other, name: (k == 3).then_some("Bob") },
+            ];
+            learner.push_frame([Some("home"), Some("work")][k % 2], &faces).unwrap();
+        }
+        let draws = learner.ensemble().draws(learner.model(), learner.data());
+        let posterior = Posterior::new(learner.model().clone(), learner.data(), &draws);
+        for (context, face) in [(Some("home"), [2.5, 1.0]), (None, [0.3, 1.0]), (None, [40.0, -40.0])] {
+            let answer = &posterior.predict(context, &[&face], false)[0];
+            let each = posterior.predict_each(context, &face);
+            let mean = |of: &dyn Fn(&ByDraw) -> f64| each.iter().map(of).sum::<f64>() / each.len() as f64;
+            assert!((mean(&|by| by.ln_stranger.exp()) - answer.stranger).abs() < 1e-12);
+            assert!((mean(&|by| by.ln_seen.exp()) - answer.acquainted - answer.familiar).abs() < 1e-12);
+            for (by, draw) in each.iter().zip(&draws) {
+                let alone =
+                    Posterior::new(learner.model().clone(), learner.data(), std::slice::from_ref(draw));
+                let said = &alone.predict(context, &[&face], false)[0];
+                let name =
+                    said.names.first().filter(|name| name.p > said.unknown_name).map(|name| name.label);
+                assert_eq!(by.name, name);
+                let shown = (said.identity.p > said.stranger).then(|| said.identity.faces[0].index());
+                assert_eq!(by.identity, shown.map(|face| draw.identities[face]));
+            }
+        }
+        // Far from everybody: certain in f64, and still ranked.
+        let far = &posterior.predict_each(None, &[1e4, 0.0])[0];
+        let farther = &posterior.predict_each(None, &[1e5, 0.0])[0];
+        assert!(far.ln_seen < -10.0 && farther.ln_seen < far.ln_seen);
+    }
+}
