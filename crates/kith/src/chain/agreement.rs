@@ -16,7 +16,7 @@ const BLOCK: u64 = 8;
 const FEWEST: u64 = 24;
 /// At most so many sweeps, fewer where they are dear: about this many multiplications per chain, some minutes' work.
 const MOST: u64 = 500;
-const WORK: f64 = 2e11;
+const WORK: f64 = 8e10;
 /// At most so many draws of a chain are kept.
 const MOST_DRAWS: u64 = 100;
 
