@@ -39,7 +39,7 @@ pub struct FullPrior {
     /// A, one row after the other, each as long as `mean`.
     pub transform: Vec<f64>,
     /// psi: the between-person variance along each row of A, where the within-person variance is 1. Axes of equal psi
-    /// stand side by side; at most [`MOST_LEVELS`] values differ.
+    /// stand side by side; at most 16 values differ.
     pub between: Vec<f64>,
     /// nu.
     pub freedom: f64,
@@ -90,7 +90,7 @@ struct After {
 type PerScale = [f64; scales::MOST];
 
 impl Full {
-    /// From a prior; [`Full::check`] says whether it can be used.
+    /// From a prior; [`crate::model::Model::check`] says whether it can be used.
     pub fn new(prior: FullPrior) -> Self {
         let mut levels: Vec<(Range<usize>, f64)> = Vec::new();
         for (axis, &psi) in prior.between.iter().enumerate() {
