@@ -146,7 +146,6 @@ fn a_fit_writes_a_header_and_complete_draws() {
             "name_concentration",
             "name_weights",
             "names",
-            "scales",
             "sweep",
             "unseen",
             "weights",

@@ -21,9 +21,13 @@ use crate::model_keys::{Keys, ModelFileError};
 pub struct ModelSettings {
     /// Everything but the face prior, which stands for itself until [`ModelSettings::resolve`].
     model: Model,
-    kind: Kind,
+    /// Where it is not said: full covariances, unless there are too few faces to learn what they have in common.
+    kind: Option<Kind>,
     prior: Option<FaceKind>,
 }
+
+/// From fewer faces than this, with no people known, nothing can be learnt of their covariances.
+const FEW: usize = 64;
 
 /// The families of face models.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +38,7 @@ enum Kind {
 
 impl Default for ModelSettings {
     fn default() -> Self {
-        Self { model: Model::new(FaceModel::isotropic(unresolved())), kind: Kind::Full, prior: None }
+        Self { model: Model::new(FaceModel::isotropic(unresolved())), kind: None, prior: None }
     }
 }
 
@@ -53,7 +57,7 @@ pub fn read_tree(path: &Path) -> Result<Value, ModelFileError> {
 impl ModelSettings {
     /// The defaults with the paper's face model, which a handful of faces is enough to learn.
     pub fn isotropic() -> Self {
-        Self { kind: Kind::Isotropic, ..Self::default() }
+        Self { kind: Some(Kind::Isotropic), ..Self::default() }
     }
 
     /// Reads a MODEL.toml.
@@ -130,12 +134,13 @@ impl ModelSettings {
         if ISOTROPIC_KEYS[1..].iter().any(|key| keys.has(key))
             || self.model.face.update == FaceUpdate::Explicit
         {
-            self.kind = Kind::Isotropic;
+            self.kind = Some(Kind::Isotropic);
         }
-        keys.choice("kind", &[("isotropic", Kind::Isotropic), ("full", Kind::Full)], &mut self.kind)?;
+        let kinds = [("isotropic", Some(Kind::Isotropic)), ("full", Some(Kind::Full))];
+        keys.choice("kind", &kinds, &mut self.kind)?;
         self.prior = match self.kind {
-            Kind::Isotropic => read_isotropic(&mut keys)?.map(FaceKind::Isotropic),
-            Kind::Full => read_full(&mut keys)?.map(FaceKind::Full),
+            Some(Kind::Isotropic) => read_isotropic(&mut keys)?.map(FaceKind::Isotropic),
+            Some(Kind::Full) | None => read_full(&mut keys)?.map(FaceKind::Full),
         };
         keys.finish()
     }
@@ -176,7 +181,11 @@ impl ModelSettings {
         background: Option<(&Embeddings, &[Vec<usize>])>,
         progress: &mut dyn FnMut(f64),
     ) -> Result<Model, ModelError> {
-        let kind = match (self.prior, self.kind, background) {
+        let kind = self.kind.unwrap_or(match background {
+            None if data.n_faces() < FEW => Kind::Isotropic,
+            _ => Kind::Full,
+        });
+        let kind = match (self.prior, kind, background) {
             (Some(prior), _, _) => prior,
             (None, Kind::Isotropic, background) => {
                 let of_people = background.and_then(|(faces, people)| Isotropic::from_people(faces, people));
