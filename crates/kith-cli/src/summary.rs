@@ -119,7 +119,9 @@ impl FitSummary {
                 ari.partition, ari.mean, ari.hdi[0], ari.hdi[1]
             ));
         }
-        let worst = self.scalars.iter().map(|(_, s)| s.r_hat).filter(|r| r.is_finite()).fold(1.0, f64::max);
+        // What people ask about; alpha_0 and alpha_c can hardly be told apart, and need not be.
+        let judged = self.scalars.iter().filter(|(name, _)| matches!(*name, "n_identities" | "ln_joint"));
+        let worst = judged.map(|(_, s)| s.r_hat).filter(|r| r.is_finite()).fold(1.0, f64::max);
         if self.scalars.iter().all(|(_, s)| s.ess_bulk.is_nan()) {
             note("  too few draws to tell whether the chains agree: give them more --sweeps");
         } else if worst > 1.05 {
