@@ -1,7 +1,7 @@
 //! What a fit found: one partition, and how far to trust the chains.
 
-use kith::chain::Draw;
 use kith::chain::diagnostics::{Summary, highest_density_interval};
+use kith::chain::{AGREED, Draw};
 use kith::predict::partition::adjusted_rand_index;
 use kith::predict::representative::representative;
 use serde_json::{Value, json};
@@ -124,9 +124,9 @@ impl FitSummary {
         let worst = judged.map(|(_, s)| s.r_hat).filter(|r| r.is_finite()).fold(1.0, f64::max);
         if self.scalars.iter().all(|(_, s)| s.ess_bulk.is_nan()) {
             note("  too few draws to tell whether the chains agree: give them more --sweeps");
-        } else if worst > 1.05 {
+        } else if worst >= AGREED {
             note(format!(
-                "  the chains do not agree yet (R-hat {worst:.2}, wanted below 1.05): give them more --sweeps"
+                "  the chains do not agree yet (R-hat {worst:.2}, wanted below {AGREED}): give them more --sweeps"
             ));
         }
     }

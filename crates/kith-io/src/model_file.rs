@@ -21,13 +21,16 @@ use crate::model_keys::{Keys, ModelFileError};
 pub struct ModelSettings {
     /// Everything but the face prior, which stands for itself until [`ModelSettings::resolve`].
     model: Model,
-    /// Where it is not said: full covariances, unless there are too few faces to learn what they have in common.
+    /// Where it is not said: full covariances, unless there are too few faces or dimensions for them.
     kind: Option<Kind>,
     prior: Option<FaceKind>,
 }
 
 /// From fewer faces than this, with no people known, nothing can be learnt of their covariances.
-const FEW: usize = 64;
+const FEW_FACES: usize = 64;
+/// Full covariances were measured on embeddings of 128 dimensions and more, and count to a power that fits those. In a
+/// few dimensions a face says too little to be counted half, and the paper's model is the better one.
+const FEW_DIMENSIONS: usize = 32;
 
 /// The families of face models.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -181,10 +184,9 @@ impl ModelSettings {
         background: Option<(&Embeddings, &[Vec<usize>])>,
         progress: &mut dyn FnMut(f64),
     ) -> Result<Model, ModelError> {
-        let kind = self.kind.unwrap_or(match background {
-            None if data.n_faces() < FEW => Kind::Isotropic,
-            _ => Kind::Full,
-        });
+        let has_few_faces = background.is_none() && data.n_faces() < FEW_FACES;
+        let is_small = has_few_faces || data.dimension() < FEW_DIMENSIONS;
+        let kind = self.kind.unwrap_or(if is_small { Kind::Isotropic } else { Kind::Full });
         let kind = match (self.prior, kind, background) {
             (Some(prior), _, _) => prior,
             (None, Kind::Isotropic, background) => {

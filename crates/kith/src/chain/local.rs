@@ -61,17 +61,7 @@ impl Chain {
             })
             .collect();
         let drawn = rng.categorical_ln(&mut ln_weights);
-        let identity = match seats[drawn].identity {
-            Some(identity) => {
-                model.face.draw_scale(state.faces.group(identity), &mut x, rng);
-                identity
-            }
-            None => {
-                model.face.draw_scale(&nobody, &mut x, rng);
-                state.open(face, &x, model, data, rng)
-            }
-        };
-        state.insert(face, &x, identity, model, data);
+        assignments::take(face, seats[drawn].identity, &mut x, &nobody, state, model, data, rng);
         seats
     }
 

@@ -1,7 +1,7 @@
 //! Identity assignments `z_n`: one Gibbs scan over the faces (§C.2).
 
 use crate::data::Dataset;
-use crate::ids::FaceId;
+use crate::ids::{FaceId, IdentityId};
 use crate::model::Model;
 use crate::model::face::{Centred, Group};
 use crate::random::Rng;
@@ -55,7 +55,7 @@ impl Scan {
         model: &Model,
         data: &Dataset,
         rng: &mut Rng,
-    ) -> crate::ids::IdentityId {
+    ) -> IdentityId {
         state.look(face, model, data, &mut self.x);
         let identity = state.open(face, &self.x, model, data, rng);
         state.insert(face, &self.x, identity, model, data);
@@ -66,7 +66,7 @@ impl Scan {
     pub(crate) fn seat_at(
         &mut self,
         face: FaceId,
-        identity: crate::ids::IdentityId,
+        identity: IdentityId,
         state: &mut State,
         model: &Model,
         data: &Dataset,
@@ -82,23 +82,31 @@ impl Scan {
         model: &Model,
         data: &Dataset,
         rng: &mut Rng,
-    ) -> crate::ids::IdentityId {
+    ) -> IdentityId {
         let Self { x, nobody, bounds, ln_weights: weights } = self;
         ln_weights(face, x, nobody, state, model, data, bounds, weights);
         let drawn = rng.categorical_ln(weights);
-        let identity = match state.seating.identities().get(drawn) {
-            Some(&identity) => {
-                model.face.draw_scale(state.faces.group(identity), x, rng);
-                identity
-            }
-            None => {
-                model.face.draw_scale(nobody, x, rng);
-                state.open(face, x, model, data, rng)
-            }
-        };
-        state.insert(face, &self.x, identity, model, data);
-        identity
+        let seat = state.seating.identities().get(drawn).copied();
+        take(face, seat, x, nobody, state, model, data, rng)
     }
+}
+
+/// Seats a face at a drawn identity, or at a new one, with a scale drawn given that.
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn take(
+    face: FaceId,
+    seat: Option<IdentityId>,
+    x: &mut Centred,
+    nobody: &Group,
+    state: &mut State,
+    model: &Model,
+    data: &Dataset,
+    rng: &mut Rng,
+) -> IdentityId {
+    model.face.draw_scale(seat.map_or(nobody, |identity| state.faces.group(identity)), x, rng);
+    let identity = seat.unwrap_or_else(|| state.open(face, x, model, data, rng));
+    state.insert(face, x, identity, model, data);
+    identity
 }
 
 /// ln weights of the seats of a face that is not seated: one per identity, in the order of

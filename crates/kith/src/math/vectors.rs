@@ -42,23 +42,6 @@ pub fn add_outer(matrix: &mut [f64], scale: f64, x: &[f64]) {
     });
 }
 
-/// sum of w (a + b)^2.
-pub fn weighted_square_of_sum(w: &[f64], a: &[f64], b: &[f64]) -> f64 {
-    Arch::new().dispatch(|| {
-        let mut sums = [0.0; LANES];
-        let (wc, ac, bc) = (w.chunks_exact(LANES), a.chunks_exact(LANES), b.chunks_exact(LANES));
-        let rest = wc.remainder().iter().zip(ac.remainder()).zip(bc.remainder());
-        let rest: f64 = rest.map(|((w, a), b)| w * (a + b) * (a + b)).sum();
-        for ((w, a), b) in wc.zip(ac).zip(bc) {
-            for lane in 0..LANES {
-                let sum = a[lane] + b[lane];
-                sums[lane] += w[lane] * sum * sum;
-            }
-        }
-        sums.iter().sum::<f64>() + rest
-    })
-}
-
 /// Independent sums that the compiler turns into vector instructions.
 const LANES: usize = 16;
 

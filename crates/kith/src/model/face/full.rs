@@ -21,7 +21,7 @@ use pulp::Arch;
 use serde::{Deserialize, Serialize};
 
 use super::Centred;
-use super::scales::{self, Scales};
+use super::scales::{self, PerScale, Scales};
 use super::scatter::Scatter;
 use crate::math::vectors::{dot, dot_in_lanes};
 use crate::math::{ln_gamma, ln_sum_exp};
@@ -56,10 +56,6 @@ pub struct Full {
     /// Axes of equal psi.
     levels: Vec<(Range<usize>, f64)>,
     pub(super) scales: Scales,
-    /// The same for whole lanes.
-    lambda: PerScale,
-    ln_p: PerScale,
-    ln_n_scales: f64,
 }
 
 /// The faces of one identity.
@@ -86,9 +82,6 @@ struct After {
     ln_constant: PerScale,
 }
 
-/// One number per scale; scales that a shorter grid lacks are impossible.
-type PerScale = [f64; scales::MOST];
-
 impl Full {
     /// From a prior; [`crate::model::Model::check`] says whether it can be used.
     pub fn new(prior: FullPrior) -> Self {
@@ -100,11 +93,7 @@ impl Full {
             }
         }
         let scales = Scales::new(prior.spread);
-        let (mut lambda, mut ln_p) = ([1.0; scales::MOST], [f64::NEG_INFINITY; scales::MOST]);
-        lambda[..scales.lambda.len()].copy_from_slice(&scales.lambda);
-        ln_p[..scales.ln_p.len()].copy_from_slice(&scales.ln_p);
-        let ln_n_scales = (scales.lambda.len() as f64).ln();
-        Self { prior, levels, scales, lambda, ln_p, ln_n_scales }
+        Self { prior, levels, scales }
     }
 
     /// The prior.
@@ -334,7 +323,7 @@ impl FullGroup {
             with_sum += product;
             of_sum += own;
             for lane in 0..scales::MOST {
-                let lambda = model.lambda[lane];
+                let lambda = model.scales.lambda[lane];
                 means[lane] += weights[level][lane] * (own + lambda * (2.0 * product + lambda * square));
             }
         }
@@ -350,12 +339,12 @@ impl FullGroup {
             // ln (1 + a) is at least 2 a / (2 + a).
             let a = gain[lane] * q;
             let term = ln_constant[lane] - 0.5 * means[lane] - half * (2.0 * a / (2.0 + a));
-            terms[lane] = model.ln_p[lane] + model.prior.power * term;
+            terms[lane] = model.scales.ln_p[lane] + model.prior.power * term;
         }
         for term in terms {
             best = if term > best { term } else { best };
         }
-        best + model.ln_n_scales
+        best + (model.scales.n as f64).ln()
     }
 
     /// power * ln f.
@@ -394,7 +383,7 @@ impl FullGroup {
         let products = self.products(model, &x.values);
         let q = self.quadratic(model, &products, x);
         let mut terms = [f64::NEG_INFINITY; scales::MOST];
-        for (scale, &ln_p) in model.scales.ln_p.iter().enumerate() {
+        for (scale, &ln_p) in model.scales.ln_p[..model.scales.n].iter().enumerate() {
             let term = self.term(model, scale, &products, x, |gain| (gain * q).ln_1p());
             terms[scale] = ln_p + model.prior.power * term;
         }
@@ -410,7 +399,7 @@ impl FullGroup {
         x: &Centred,
         ln_growth: impl Fn(f64) -> f64,
     ) -> f64 {
-        let lambda = model.lambda[scale];
+        let lambda = model.scales.lambda[scale];
         let mut mean = 0.0;
         for (level, weights) in self.after.weights.iter().enumerate() {
             let square = self.squares[level] + lambda * (2.0 * products[level] + lambda * x.squares[level]);
@@ -460,9 +449,9 @@ impl FullGroup {
         let After { weights, gain, ln_constant } = &mut self.after;
         weights.clear();
         weights.extend(model.levels.iter().map(|(_, psi)| {
-            model.lambda.map(|lambda| 1.0 / ((total + lambda) * (1.0 + (total + lambda) * psi)))
+            model.scales.lambda.map(|lambda| 1.0 / ((total + lambda) * (1.0 + (total + lambda) * psi)))
         }));
-        for (scale, lambda) in model.scales.lambda.iter().enumerate() {
+        for (scale, lambda) in model.scales.lambda[..model.scales.n].iter().enumerate() {
             let next = total + lambda;
             gain[scale] = lambda * total / next;
             let ln_volume = if n > 0.0 { 0.5 * d * gain[scale].ln() } else { 0.0 };

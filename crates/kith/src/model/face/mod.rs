@@ -201,7 +201,7 @@ impl FaceModel {
     pub fn n_scales(&self) -> usize {
         match &self.kind {
             FaceKind::Isotropic(_) => 1,
-            FaceKind::Full(model) => model.scales.lambda.len(),
+            FaceKind::Full(model) => model.scales.n,
         }
     }
 

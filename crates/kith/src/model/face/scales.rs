@@ -13,30 +13,38 @@ const STEP: f64 = 0.816_496_580_927_726;
 /// How many points a grid has at most.
 pub(super) const MOST: usize = (LAST - FIRST + 1) as usize;
 
-/// The grid with its prior.
+/// The grid with its prior, in whole lanes: points that a shorter grid lacks are impossible.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Scales {
-    pub lambda: Vec<f64>,
-    pub ln_p: Vec<f64>,
+    pub n: usize,
+    pub lambda: PerScale,
+    pub ln_p: PerScale,
 }
+
+/// One number per scale.
+pub(super) type PerScale = [f64; MOST];
 
 impl Scales {
     /// `spread` is the standard deviation of ln lambda; with zero every face has lambda = 1.
     pub fn new(spread: f64) -> Self {
+        let mut scales = Self { n: 1, lambda: [1.0; MOST], ln_p: [f64::NEG_INFINITY; MOST] };
         if spread == 0.0 {
-            return Self { lambda: vec![1.0], ln_p: vec![0.0] };
+            scales.ln_p[0] = 0.0;
+            return scales;
         }
         let steps = || (FIRST..=LAST).map(|k| STEP * f64::from(k));
         let total: f64 = steps().map(|step| (-0.5 * step * step).exp()).sum();
-        Self {
-            lambda: steps().map(|step| (-spread * step).exp()).collect(),
-            ln_p: steps().map(|step| -0.5 * step * step - total.ln()).collect(),
+        for (scale, step) in steps().enumerate() {
+            scales.lambda[scale] = (-spread * step).exp();
+            scales.ln_p[scale] = -0.5 * step * step - total.ln();
         }
+        scales.n = MOST;
+        scales
     }
 
     /// Where lambda is 1.
     pub fn middle(&self) -> u8 {
-        if self.lambda.len() == 1 { 0 } else { -FIRST as u8 }
+        if self.n == 1 { 0 } else { -FIRST as u8 }
     }
 
     /// A draw from the prior.
