@@ -38,7 +38,7 @@ impl Chain {
         state.look(face, model, data, &mut x);
         state.remove(face, &x, model, data);
         let mut ln_weights = Vec::new();
-        assignments::ln_weights(face, &x, &nobody, state, model, data, &mut Vec::new(), &mut ln_weights);
+        assignments::ln_weights(face, &x, &nobody, state, model, data, &mut ln_weights);
         let total = ln_sum_exp(&ln_weights);
         let context = state.context_of_face(face, data);
         let identities = state.seating.identities().iter().copied().map(Some).chain([None]);
@@ -54,9 +54,7 @@ impl Chain {
                         (state.ln_new_seat(context), model.face.ln_predictive(&nobody, &x), Name::Unknown)
                     }
                 };
-                // A seat that was left out because it cannot matter has nothing to tell.
-                let is_left_out = ln_weight == f64::NEG_INFINITY;
-                let ln_said = if is_left_out { 0.0 } else { ln_weight - ln_context - ln_face };
+                let ln_said = ln_weight - ln_context - ln_face;
                 Seat { identity, name, ln_context, ln_face, ln_said, p: (ln_weight - total).exp() }
             })
             .collect();

@@ -6,6 +6,7 @@ use super::{Draw, Start};
 use crate::data::Dataset;
 use crate::gibbs::assignments::Scan;
 use crate::gibbs::{Info, Sweep};
+use crate::ids::FaceId;
 use crate::model::Model;
 use crate::random::{self, Rng};
 use crate::state::State;
@@ -63,12 +64,10 @@ impl Chain {
     /// Takes in frames, contexts and names that have arrived since: newcomers are seated one by one.
     pub fn extend(&mut self, model: &Model, data: &Dataset) {
         self.state.extend(data, model, &mut self.rng);
-        let mut scan = Scan::new(model);
-        for face in data.faces() {
-            if self.state.seating().identity_of(face).is_none() {
-                scan.seat_new(face, &mut self.state, model, data, &mut self.rng);
-            }
-        }
+        let seating = self.state.seating();
+        let newcomers: Vec<FaceId> =
+            data.faces().filter(|&face| seating.identity_of(face).is_none()).collect();
+        Scan::new(model).pass(&newcomers, &mut self.state, model, data, &mut self.rng);
     }
 
     /// The state as a draw of the posterior.

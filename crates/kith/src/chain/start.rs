@@ -32,35 +32,50 @@ impl Start {
         let mut scan = Scan::new(model);
         let mut order: Vec<FaceId> = data.faces().collect();
         rng.shuffle(&mut order);
-        let n_groups = match self {
-            Self::Together => 1,
-            Self::Random => (data.n_faces() as f64).sqrt().ceil() as usize,
-            Self::Sequential | Self::Apart => 0,
-        };
-        let mut groups: Vec<Option<IdentityId>> = vec![None; n_groups];
-        let mut n_when_drawn = 1;
-        for (n_seated, face) in order.into_iter().enumerate() {
-            if self == Self::Sequential && n_seated > n_when_drawn + n_when_drawn / 8 {
-                // Every new identity takes its share of what is left for the next: without fresh weights the people
-                // who come late would find no seat of their own.
-                weights::step(&mut state, model, data, rng);
-                n_when_drawn = n_seated;
-            }
-            let group = if n_groups == 0 { None } else { Some(rng.below(n_groups)) };
-            match (self, group.and_then(|group| groups[group])) {
-                (Self::Sequential, _) => scan.seat_new(face, &mut state, model, data, rng),
-                (_, Some(identity)) => scan.seat_at(face, identity, &mut state, model, data),
-                (_, None) => {
-                    let identity = scan.seat_apart(face, &mut state, model, data, rng);
-                    if let Some(group) = group {
-                        groups[group] = Some(identity);
-                    }
+        match self {
+            Self::Sequential => {
+                let mut n_seated = 0;
+                while n_seated < order.len() {
+                    // Every new identity takes its share of what is left for the next: without fresh weights the people
+                    // who come late would find no seat of their own.
+                    let next = order.len().min(n_seated + n_seated / 8 + 1);
+                    scan.pass(&order[n_seated..next], &mut state, model, data, rng);
+                    weights::step(&mut state, model, data, rng);
+                    n_seated = next;
                 }
+            }
+            Self::Apart => order.iter().for_each(|&face| {
+                scan.seat_apart(face, &mut state, model, data, rng);
+            }),
+            Self::Together => seat_in_groups(1, &order, &mut scan, &mut state, model, data, rng),
+            Self::Random => {
+                let n_groups = (data.n_faces() as f64).sqrt().ceil() as usize;
+                seat_in_groups(n_groups, &order, &mut scan, &mut state, model, data, rng);
             }
         }
         names::step(&mut state, model, rng);
         weights::step(&mut state, model, data, rng);
         state
+    }
+}
+
+/// Seats every face in one of so many groups, at random.
+fn seat_in_groups(
+    n_groups: usize,
+    faces: &[FaceId],
+    scan: &mut Scan,
+    state: &mut State,
+    model: &Model,
+    data: &Dataset,
+    rng: &mut Rng,
+) {
+    let mut groups: Vec<Option<IdentityId>> = vec![None; n_groups];
+    for &face in faces {
+        let group = &mut groups[rng.below(n_groups)];
+        match *group {
+            Some(identity) => scan.seat_at(face, identity, state, model, data),
+            None => *group = Some(scan.seat_apart(face, state, model, data, rng)),
+        }
     }
 }
 

@@ -1,50 +1,65 @@
 //! Identity assignments `z_n`: one Gibbs scan over the faces (§C.2).
+//!
+//! A scan looks at a block of faces at once: cheap upper bounds of all their seats' weights ([`Screen`], [`Seats`]) leave
+//! a few seats per face that have to be weighed ([`Shortlist`]), and the draw is as if all had been. When a face moves,
+//! the bounds of the two identities are worked out anew for the faces of the block that are still to come.
 
+use super::seats::{Seats, rounded_up};
+use super::shortlist::Shortlist;
 use crate::data::Dataset;
 use crate::ids::{FaceId, IdentityId};
-use crate::model::Model;
-use crate::model::face::{Centred, Group};
+use crate::model::face::{Centred, Group, Screen};
+use crate::model::{FaceUpdate, Model};
 use crate::random::Rng;
 use crate::state::State;
 
+/// So many faces are looked at together.
+const BLOCK: usize = 32;
+
 /// Reseats every face in turn; returns how many changed their identity.
 pub fn step(state: &mut State, model: &Model, data: &Dataset, rng: &mut Rng) -> usize {
-    let mut scan = Scan::new(model);
-    let mut moved = 0;
-    for face in data.faces() {
-        state.look(face, model, data, &mut scan.x);
-        let before = state.remove(face, &scan.x, model, data); // from here every count is the paper's "-n"
-        moved += usize::from(scan.seat(face, state, model, data, rng) != before);
-    }
-    moved
+    let faces: Vec<FaceId> = data.faces().collect();
+    Scan::new(model).pass(&faces, state, model, data, rng)
 }
 
 /// What a scan keeps between faces, to allocate nothing on the way.
 pub struct Scan {
-    x: Centred,
     nobody: Group,
-    bounds: Vec<f64>,
+    /// The faces of the block.
+    block: Vec<Centred>,
+    screen: Screen,
+    seats: Seats,
+    /// Upper bounds of the ln weights of a face's seats.
+    bounds: Vec<f32>,
+    /// What was said of a face, per seat.
+    said: Vec<f64>,
+    shortlist: Shortlist,
+    /// ln weights of all seats, where there are no bounds.
     ln_weights: Vec<f64>,
+    #[cfg(test)]
+    audit: Option<tests::Audit>,
+    /// The bounds before the draw.
+    #[cfg(test)]
+    screen_bounds: Vec<f32>,
 }
 
 impl Scan {
     /// Ready for the first face.
     pub fn new(model: &Model) -> Self {
-        let nobody = model.face.group();
-        Self { x: Centred::default(), nobody, bounds: Vec::new(), ln_weights: Vec::new() }
-    }
-
-    /// Seats a face that has arrived and was never seated.
-    pub fn seat_new(
-        &mut self,
-        face: FaceId,
-        state: &mut State,
-        model: &Model,
-        data: &Dataset,
-        rng: &mut Rng,
-    ) {
-        state.look(face, model, data, &mut self.x);
-        self.seat(face, state, model, data, rng);
+        Self {
+            nobody: model.face.group(),
+            block: Vec::new(),
+            screen: Screen::new(&model.face),
+            seats: Seats::default(),
+            bounds: Vec::new(),
+            said: Vec::new(),
+            shortlist: Shortlist::default(),
+            ln_weights: Vec::new(),
+            #[cfg(test)]
+            audit: None,
+            #[cfg(test)]
+            screen_bounds: Vec::new(),
+        }
     }
 
     /// Seats a face alone, at a new identity.
@@ -56,9 +71,9 @@ impl Scan {
         data: &Dataset,
         rng: &mut Rng,
     ) -> IdentityId {
-        state.look(face, model, data, &mut self.x);
-        let identity = state.open(face, &self.x, model, data, rng);
-        state.insert(face, &self.x, identity, model, data);
+        let x = self.look(face, state, model, data);
+        let identity = state.open(face, x, model, data, rng);
+        state.insert(face, x, identity, model, data);
         identity
     }
 
@@ -71,24 +86,169 @@ impl Scan {
         model: &Model,
         data: &Dataset,
     ) {
-        state.look(face, model, data, &mut self.x);
-        state.insert(face, &self.x, identity, model, data);
+        let x = self.look(face, state, model, data);
+        state.insert(face, x, identity, model, data);
     }
 
-    fn seat(
+    fn look(&mut self, face: FaceId, state: &State, model: &Model, data: &Dataset) -> &Centred {
+        self.block.resize_with(1, Centred::default);
+        state.look(face, model, data, &mut self.block[0]);
+        &self.block[0]
+    }
+
+    /// Seats faces one after the other, each given all others, whether it was seated before or not; returns how many
+    /// have another identity than before.
+    pub fn pass(
         &mut self,
-        face: FaceId,
+        faces: &[FaceId],
         state: &mut State,
         model: &Model,
         data: &Dataset,
         rng: &mut Rng,
-    ) -> IdentityId {
-        let Self { x, nobody, bounds, ln_weights: weights } = self;
-        ln_weights(face, x, nobody, state, model, data, bounds, weights);
-        let drawn = rng.categorical_ln(weights);
-        let seat = state.seating.identities().get(drawn).copied();
-        take(face, seat, x, nobody, state, model, data, rng)
+    ) -> usize {
+        let is_collapsed = model.face.update == FaceUpdate::Collapsed;
+        if is_collapsed {
+            let identities = state.seating.identities().iter();
+            self.screen.set_columns(identities.map(|&i| state.faces.group(i)), &model.face);
+            self.seats.clear();
+        }
+        let mut moved = 0;
+        for faces in faces.chunks(BLOCK) {
+            let mut block = std::mem::take(&mut self.block);
+            block.resize_with(faces.len(), Centred::default);
+            for (x, &face) in block.iter_mut().zip(faces) {
+                state.look(face, model, data, x);
+            }
+            if is_collapsed {
+                let group = |place: usize| state.faces.group(state.seating.identities()[place]);
+                self.screen.look(&block, &model.face, group);
+            }
+            for (row, (x, &face)) in block.iter_mut().zip(faces).enumerate() {
+                let has_moved = if is_collapsed {
+                    self.seat_screened(row, face, x, state, model, data, rng)
+                } else {
+                    self.seat_plainly(face, x, state, model, data, rng)
+                };
+                moved += usize::from(has_moved);
+            }
+            self.block = block;
+        }
+        moved
     }
+
+    fn seat_plainly(
+        &mut self,
+        face: FaceId,
+        x: &mut Centred,
+        state: &mut State,
+        model: &Model,
+        data: &Dataset,
+        rng: &mut Rng,
+    ) -> bool {
+        // From here on every count is the paper's "-n".
+        let before = state.seating.identity_of(face).map(|_| state.remove(face, x, model, data));
+        ln_weights(face, x, &self.nobody, state, model, data, &mut self.ln_weights);
+        let drawn = rng.categorical_ln(&mut self.ln_weights);
+        let seat = state.seating.identities().get(drawn).copied();
+        before != Some(take(face, seat, x, &self.nobody, state, model, data, rng))
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn seat_screened(
+        &mut self,
+        row: usize,
+        face: FaceId,
+        x: &mut Centred,
+        state: &mut State,
+        model: &Model,
+        data: &Dataset,
+        rng: &mut Rng,
+    ) -> bool {
+        let (scale, context) = (x.scale(), state.context_of_face(face, data));
+        let place = state.seating.identity_of(face).map(|identity| state.seating.place_of(identity));
+        let n_identities = state.seating.n_identities();
+        self.seats.make(context, state);
+        // From here on every count is the paper's "-n".
+        let before = place.map(|_| state.remove(face, x, model, data));
+        let has_emptied = state.seating.n_identities() < n_identities;
+        if let Some(place) = place.filter(|_| has_emptied) {
+            self.screen.close(place, row);
+            self.seats.close(place);
+        }
+        let left = place.filter(|_| !has_emptied);
+        let drawn = self.draw(row, left, face, x, state, model, data, rng);
+        let seat = state.seating.identities().get(drawn).copied();
+        let identity = take(face, seat, x, &self.nobody, state, model, data, rng);
+        // The faces still to come are to know the identities that changed.
+        let next = row + 1;
+        if seat.is_none() {
+            self.screen.open(state.faces.group(identity), &model.face, next);
+            self.seats.open(state);
+        }
+        let joined = state.seating.place_of(identity);
+        let has_moved = Some(joined) != left;
+        if let Some(left) = left.filter(|_| has_moved) {
+            let identity = state.seating.identities()[left];
+            self.screen.refresh(left, state.faces.group(identity), &model.face, next);
+            self.seats.refresh(context, left, state);
+        }
+        if seat.is_some() && (has_moved || x.scale() != scale) {
+            self.screen.refresh(joined, state.faces.group(identity), &model.face, next);
+            self.seats.refresh(context, joined, state);
+        }
+        before != Some(identity)
+    }
+
+    /// Draws the place of a face that is not seated, by the weights of [`ln_weights`]. The bound of the place that it
+    /// left, if that is still there, is of the time when it sat there.
+    #[allow(clippy::too_many_arguments)]
+    fn draw(
+        &mut self,
+        row: usize,
+        left: Option<usize>,
+        face: FaceId,
+        x: &Centred,
+        state: &State,
+        model: &Model,
+        data: &Dataset,
+        rng: &mut Rng,
+    ) -> usize {
+        let Self { nobody, screen, seats, bounds, said, shortlist, .. } = self;
+        let context = state.context_of_face(face, data);
+        let identities = state.seating.identities();
+        bounds.clear();
+        bounds.extend(screen.bounds(row).iter().zip(seats.row(context)).map(|(face, seat)| face + seat));
+        let has_said = state.says_anything(face, model, data);
+        if has_said {
+            said.clear();
+            said.resize(identities.len() + 1, 0.0);
+            state.weigh_statements(face, model, data, said);
+            state.weigh_frame(face, model, data, said);
+            for (bound, &said) in bounds.iter_mut().zip(&*said) {
+                *bound += rounded_up(said);
+            }
+        }
+        let said = |place: usize| if has_said { said[place] } else { 0.0 };
+        let exactly = |place: usize| {
+            let identity = identities[place];
+            state.ln_seat(context, identity) + said(place) + state.faces.ln_weight(identity, x, &model.face)
+        };
+        let new = identities.len();
+        let ln_new = state.ln_new_seat(context) + said(new) + model.face.ln_predictive(nobody, x);
+        let likely = left.or_else(|| highest(bounds)).map_or((new, ln_new), |place| (place, exactly(place)));
+        let known = [(new, ln_new), likely];
+        let known = if likely.0 == new { &known[..1] } else { &known };
+        #[cfg(test)]
+        self.screen_bounds.clone_from(bounds);
+        let drawn = shortlist.draw(known, bounds, exactly, rng);
+        #[cfg(test)]
+        self.audit(left, face, x, state, model, data);
+        drawn
+    }
+}
+
+fn highest(bounds: &[f32]) -> Option<usize> {
+    (0..bounds.len()).max_by(|&a, &b| bounds[a].total_cmp(&bounds[b]))
 }
 
 /// Seats a face at a drawn identity, or at a new one, with a scale drawn given that.
@@ -121,7 +281,6 @@ pub fn ln_weights(
     state: &State,
     model: &Model,
     data: &Dataset,
-    bounds: &mut Vec<f64>,
     out: &mut Vec<f64>,
 ) {
     let frame = data.frame_of(face);
@@ -133,13 +292,132 @@ pub fn ln_weights(
     out.push(state.ln_new_seat(context) + model.face.ln_predictive(nobody, x));
 
     state.weigh_statements(face, model, data, out);
-    if model.repeat < 1.0 {
-        let ln_repeat = model.repeat.ln();
-        for other in data.faces_in(frame).iter().filter(|&&other| other != face) {
-            if let Some(identity) = state.seating.identity_of(*other) {
-                out[state.seating.place_of(identity)] += ln_repeat;
+    state.weigh_frame(face, model, data, out);
+    for (weight, &identity) in out.iter_mut().zip(state.seating.identities()) {
+        *weight += state.faces.ln_weight(identity, x, &model.face);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cases;
+    use crate::data::Embeddings;
+    use crate::gibbs::weights;
+    use crate::ids::FrameId;
+    use crate::model::{FaceModel, Full, FullPrior, Isotropic, LocalConcentration, Strength};
+    use crate::random::driver;
+    use crate::simulate::prior;
+
+    /// How the seats that a scan weighs compare with all seats, weighed plainly.
+    #[derive(Default)]
+    pub(super) struct Audit {
+        weighed: usize,
+        all: usize,
+    }
+
+    impl Scan {
+        pub(super) fn audit(
+            &mut self,
+            left: Option<usize>,
+            face: FaceId,
+            x: &Centred,
+            state: &State,
+            model: &Model,
+            data: &Dataset,
+        ) {
+            let Some(audit) = &mut self.audit else { return };
+            let mut plain = Vec::new();
+            ln_weights(face, x, &self.nobody, state, model, data, &mut plain);
+            let Self { shortlist, screen_bounds, .. } = self;
+            let n_seats = plain.len();
+            for (place, ln_weight) in shortlist.weighed() {
+                assert!((plain[place] - ln_weight).abs() < 1e-9, "{face:?}: {} {ln_weight}", plain[place]);
+            }
+            for (place, (bound, ln_weight)) in screen_bounds.iter().zip(&plain).enumerate() {
+                let is_stale = Some(place) == left;
+                assert!(
+                    is_stale || f64::from(*bound) >= *ln_weight,
+                    "{face:?}: {bound} is below {ln_weight}"
+                );
+            }
+            audit.weighed += shortlist.weighed().count();
+            audit.all += n_seats;
+        }
+    }
+
+    /// Scans with an audit; how many faces moved.
+    fn audited(state: &mut State, model: &Model, data: &Dataset, rng: &mut Rng) -> (usize, Audit) {
+        let faces: Vec<FaceId> = data.faces().collect();
+        let mut scan = Scan::new(model);
+        scan.audit = Some(Audit::default());
+        let moved = scan.pass(&faces, state, model, data, rng);
+        (moved, scan.audit.expect("it was put there"))
+    }
+
+    #[test]
+    fn bounds_are_above_the_weights_in_any_mode() {
+        for case in cases::all() {
+            for seed in 0..4 {
+                let mut rng = driver(700 + seed);
+                let (mut state, data) = prior::draw(&case.model, &case.layout, &mut rng);
+                for _ in 0..4 {
+                    audited(&mut state, &case.model, &data, &mut rng);
+                    state.check(&case.model, &data).unwrap();
+                }
             }
         }
     }
-    state.faces.weigh(state.seating.identities(), x, &model.face, bounds, out);
+
+    /// 40 dimensions, 240 faces in frames of one to three, two contexts.
+    fn crowd(face: FaceModel) -> (Model, Dataset) {
+        let mut model = Model::new(face);
+        model.identity.global_concentration = Strength::Fixed(30.0);
+        model.identity.local_concentration = LocalConcentration::Shared(Strength::Fixed(20.0));
+        let frames: Vec<FrameId> = (0..120).flat_map(|m| vec![FrameId(m); 1 + m as usize % 3]).collect();
+        let context = |m: usize| Some(["home", "work"][m % 2].to_owned());
+        let contexts: Vec<_> = (0..120).map(context).collect();
+        let names = vec![None; frames.len()];
+        let embeddings = Embeddings::new(vec![0.0; 40 * frames.len()], 40).unwrap();
+        (model, Dataset::new(embeddings, frames, &contexts, &names).unwrap())
+    }
+
+    #[test]
+    fn few_seats_of_a_crowd_are_weighed() {
+        let isotropic = Isotropic { mean: vec![0.01; 40], kappa: 0.2, shape: 40.0, rate: 40.0 * 1e-3 };
+        let unit = |r: usize, c: usize| f64::from(u8::from(r == c)) + if r == c + 1 { 0.3 } else { 0.0 };
+        let full = FullPrior {
+            mean: vec![0.2; 40],
+            transform: (0..1600).map(|cell| unit(cell / 40, cell % 40)).collect(),
+            between: [[40.0; 16], [20.0; 16]].concat().into_iter().chain([10.0; 8]).collect(),
+            freedom: 122.0,
+            power: 0.5,
+            spread: 0.367,
+        };
+        for face in [FaceModel::isotropic(isotropic), FaceModel::full(Full::new(full))] {
+            let mut rng = driver(71);
+            let (mut model, layout) = crowd(face);
+            model.repeat = 1.0;
+            let (mut state, data) = prior::draw(&model, &layout, &mut rng);
+            model.repeat = 0.01;
+            // Everybody apart: identities empty, arrive and grow.
+            let mut scan = Scan::new(&model);
+            let faces: Vec<FaceId> = data.faces().collect();
+            for &face in &faces {
+                let x = scan.look(face, &state, &model, &data).clone();
+                state.remove(face, &x, &model, &data);
+                scan.seat_apart(face, &mut state, &model, &data, &mut rng);
+            }
+            let mut all = Audit::default();
+            for sweep in 0..5 {
+                let (moved, audit) = audited(&mut state, &model, &data, &mut rng);
+                assert!(sweep > 0 || moved > 100, "{moved} moved");
+                all.weighed += audit.weighed;
+                all.all += audit.all;
+                weights::step(&mut state, &model, &data, &mut rng);
+                state.check(&model, &data).unwrap();
+            }
+            assert!(5 * all.weighed < all.all, "{} weighed of {}", all.weighed, all.all);
+        }
+    }
 }

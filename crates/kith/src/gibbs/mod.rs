@@ -12,6 +12,8 @@ mod concentration;
 mod geweke;
 #[cfg(test)]
 mod joint_ratio;
+mod seats;
+mod shortlist;
 
 pub use split_merge::Moves;
 

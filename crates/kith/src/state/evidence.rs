@@ -32,6 +32,29 @@ impl State {
         *new += ln_sum_exp(&self.ln_names_of_new(face, model, data));
     }
 
+    /// Adds to the ln weights of a face's seats that nobody is often twice in a frame (`repeat`, MODEL.md §7).
+    pub(crate) fn weigh_frame(&self, face: FaceId, model: &Model, data: &Dataset, out: &mut [f64]) {
+        if model.repeat == 1.0 {
+            return;
+        }
+        let ln_repeat = model.repeat.ln();
+        for other in data.faces_in(data.frame_of(face)).iter().filter(|&&other| other != face) {
+            if let Some(identity) = self.seating.identity_of(*other) {
+                out[self.seating.place_of(identity)] += ln_repeat;
+            }
+        }
+    }
+
+    /// Whether a face's seats weigh more or less by what was said of it, or by others in its frame.
+    pub(crate) fn says_anything(&self, face: FaceId, model: &Model, data: &Dataset) -> bool {
+        let has_others = model.repeat < 1.0 && data.faces_in(data.frame_of(face)).len() > 1;
+        let evidence = data.evidence();
+        has_others
+            || data.given_name(face).is_some()
+            || !evidence.links(face).is_empty()
+            || !evidence.denials(face).is_empty()
+    }
+
     /// ln weights of the name of a new identity that a face opens (deviation D6), over Y and then unknown.
     pub(crate) fn ln_names_of_new(&self, face: FaceId, model: &Model, data: &Dataset) -> Vec<f64> {
         let mut ln_weights = self.names.ln_weights_of_new(data.given_name(face));

@@ -7,9 +7,6 @@ use crate::model::face::{Centred, Face, Group};
 use crate::model::{FaceModel, FaceUpdate};
 use crate::random::Rng;
 
-/// A seat that is this many nats below another is left out: ten thousand of them have 1e-10 of its probability.
-pub(crate) const NEGLIGIBLE: f64 = 32.0;
-
 /// Appearance per slot, and the scale of each face.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Faces {
@@ -104,37 +101,6 @@ impl Faces {
     pub(crate) fn set_theta(&mut self, identity: IdentityId, theta: &Face) {
         if let Some(thetas) = &mut self.thetas {
             thetas[identity.index()] = theta.clone();
-        }
-    }
-
-    /// Adds, for each identity in turn, ln of the weight that appearance gives a face there to `ln_weights`, whose
-    /// last entry, a new identity's, is already complete. Seats that cannot matter become impossible.
-    pub(crate) fn weigh(
-        &self,
-        identities: &[IdentityId],
-        x: &Centred,
-        model: &FaceModel,
-        bounds: &mut Vec<f64>,
-        ln_weights: &mut [f64],
-    ) {
-        let (seats, new) = ln_weights.split_at_mut(identities.len());
-        let groups = identities.iter().map(|identity| &self.groups[identity.index()]);
-        model.ln_bounds(groups.zip(seats.iter().copied()), x, bounds);
-        if bounds.len() < identities.len() {
-            for (seat, &identity) in seats.iter_mut().zip(identities) {
-                *seat += self.ln_weight(identity, x, model);
-            }
-            return;
-        }
-        let first = (0..bounds.len()).max_by(|&a, &b| bounds[a].total_cmp(&bounds[b]));
-        let mut best = new[0];
-        for place in first.into_iter().chain((0..bounds.len()).filter(|&place| Some(place) != first)) {
-            if bounds[place] < best - NEGLIGIBLE {
-                seats[place] = f64::NEG_INFINITY;
-            } else {
-                seats[place] += self.ln_weight(identities[place], x, model);
-                best = best.max(seats[place]);
-            }
         }
     }
 

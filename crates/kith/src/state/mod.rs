@@ -12,8 +12,6 @@ mod votes;
 mod weights;
 
 pub use faces::Faces;
-#[cfg(test)]
-pub(crate) use faces::NEGLIGIBLE;
 pub(crate) use names::shape;
 pub use names::{Name, Names};
 pub use seating::Seating;

@@ -17,13 +17,13 @@
 
 use std::ops::Range;
 
-use pulp::Arch;
 use serde::{Deserialize, Serialize};
 
 use super::Centred;
 use super::scales::{self, PerScale, Scales};
 use super::scatter::Scatter;
-use crate::math::vectors::{dot, dot_in_lanes};
+use super::screen::{Column, Dense};
+use crate::math::vectors::dot;
 use crate::math::{ln_gamma, ln_sum_exp};
 use crate::model::{ModelError, check_positive};
 use crate::random::Rng;
@@ -147,15 +147,9 @@ impl Full {
         Ok(())
     }
 
-    /// For each group and the weight of its seat: at least what [`FullGroup::ln_predictive`] and the seat make.
-    pub(super) fn ln_bounds<'a>(
-        &self,
-        groups: impl Iterator<Item = (&'a FullGroup, f64)>,
-        x: &Centred,
-        out: &mut Vec<f64>,
-    ) {
-        out.clear();
-        Arch::new().dispatch(Bounds { model: self, groups, x, out });
+    /// The axes of each level of psi.
+    pub(super) fn axes_of_levels(&self) -> impl Iterator<Item = Range<usize>> {
+        self.levels.iter().map(|(axes, _)| axes.clone())
     }
 
     /// |y|^2 per level.
@@ -242,25 +236,6 @@ impl Full {
     }
 }
 
-/// The loop of [`Full::ln_bounds`], which must be inlined where the processor's vector instructions are known.
-struct Bounds<'b, I> {
-    model: &'b Full,
-    groups: I,
-    x: &'b Centred,
-    out: &'b mut Vec<f64>,
-}
-
-impl<'a, I: Iterator<Item = (&'a FullGroup, f64)>> pulp::NullaryFnOnce for Bounds<'_, I> {
-    type Output = ();
-
-    #[inline(always)]
-    fn call(self) {
-        for (group, ln_seat) in self.groups {
-            self.out.push(ln_seat + group.ln_bound(self.model, self.x));
-        }
-    }
-}
-
 impl FullGroup {
     pub(super) fn new(model: &Full) -> Self {
         let scatter = Scatter::new(model.n_axes(), model.scale());
@@ -311,40 +286,36 @@ impl FullGroup {
         rng.categorical_ln(&mut self.terms_with_prior(model, x)) as u8
     }
 
-    /// At least [`FullGroup::ln_predictive`], for the price of one product.
-    #[inline(always)]
-    fn ln_bound(&self, model: &Full, x: &Centred) -> f64 {
+    /// What a bound of [`FullGroup::ln_predictive`] needs (`screen.rs`), and the sum of the faces, of which there is one
+    /// at least.
+    pub(super) fn column(&self, model: &Full, safe: f64, out: &mut Column) -> &[f64] {
         let After { weights, gain, ln_constant } = &self.after;
-        // Per scale: the mean's quadratic form, and sum . y on the way.
-        let (mut means, mut with_sum, mut of_sum) = ([0.0; scales::MOST], 0.0, 0.0);
-        for (level, (axes, _)) in model.levels.iter().enumerate() {
-            let product = dot_in_lanes(&self.sum[axes.clone()], &x.values[axes.clone()]);
-            let (own, square) = (self.squares[level], x.squares[level]);
-            with_sum += product;
-            of_sum += own;
-            for lane in 0..scales::MOST {
-                let lambda = model.scales.lambda[lane];
-                means[lane] += weights[level][lane] * (own + lambda * (2.0 * product + lambda * square));
-            }
+        let Scales { n, lambda, ln_p } = &model.scales;
+        let power = model.prior.power;
+        out.pull = 2.0 / self.total;
+        out.square = safe * self.squares.iter().sum::<f64>() / (self.total * self.total);
+        out.half = power * 0.5 * (model.prior.freedom + f64::from(self.n_faces()));
+        // (y - ybar)^T (P I + S)^-1 (y - ybar) is at least |y - ybar|^2 over the largest eigenvalue of P I + S; where
+        // there are many faces, it is known.
+        let widest = self.scatter.widest().map_or(1.0, |widest| model.scale() + widest);
+        for scale in 0..*n {
+            let levels = weights.iter().zip(&self.squares);
+            let of_sum: f64 = levels.map(|(weights, square)| weights[scale] * safe * square).sum();
+            let term = ln_constant[scale] - 0.5 * of_sum;
+            // The sum over scales is at most their number times the largest term.
+            out.constants.push((*n as f64).ln() + ln_p[scale] + power * term);
+            out.gains.push(gain[scale] / widest);
         }
-        let n = f64::from(self.n_faces());
-        // q is at least |y - ybar|^2 over the largest eigenvalue of P I + S.
-        let total = if n > 0.0 { self.total } else { 1.0 };
-        let distance = (x.square - 2.0 * with_sum / total + of_sum / (total * total)) * (1.0 - 1e-9) - 1e-9;
-        let q = if n > 0.0 { distance.max(0.0) / (model.scale() + self.scatter.widest()) } else { 0.0 };
-        let half = 0.5 * (model.prior.freedom + n);
-        let mut best = f64::NEG_INFINITY;
-        let mut terms = [0.0; scales::MOST];
-        for lane in 0..scales::MOST {
-            // ln (1 + a) is at least 2 a / (2 + a).
-            let a = gain[lane] * q;
-            let term = ln_constant[lane] - 0.5 * means[lane] - half * (2.0 * a / (2.0 + a));
-            terms[lane] = model.scales.ln_p[lane] + model.prior.power * term;
+        for weights in weights {
+            out.weights.extend((0..*n).map(|scale| power * lambda[scale] * weights[scale]));
         }
-        for term in terms {
-            best = if term > best { term } else { best };
-        }
-        best + (model.scales.n as f64).ln()
+        &self.sum
+    }
+
+    /// What the quadratic form of many faces needs.
+    pub(super) fn dense(&self, model: &Full) -> Option<Dense<'_>> {
+        let inverse = self.scatter.inverse()?;
+        Some(Dense { inverse, largest: 1.0 / model.scale(), total: self.total })
     }
 
     /// power * ln f.

@@ -8,6 +8,7 @@ use std::f64::consts::PI;
 
 use serde::{Deserialize, Serialize};
 
+use super::screen::Column;
 use crate::math::ln_gamma;
 use crate::math::vectors::dot;
 use crate::model::{ModelError, check_positive};
@@ -101,6 +102,17 @@ impl IsotropicGroup {
         let distance = square - 2.0 * dot(x, &self.sum) / kappa + square_of_mean;
         let next_rate = rate + 0.5 * kappa / (kappa + 1.0) * distance.max(0.0);
         ln_constant - (shape + 0.5 * x.len() as f64) * next_rate.ln()
+    }
+
+    /// What a bound of [`IsotropicGroup::ln_predictive`] needs (`screen.rs`), and the sum of the faces.
+    pub(super) fn column(&self, unit: f64, safe: f64, out: &mut Column) -> &[f64] {
+        let Posterior { kappa, shape, rate, square_of_mean, ln_constant } = self.posterior;
+        out.pull = 2.0 / kappa;
+        out.square = safe * square_of_mean * unit * unit;
+        out.half = shape + 0.5 * self.sum.len() as f64;
+        out.constants.push(ln_constant - out.half * rate.ln());
+        out.gains.push(0.5 * kappa / (kappa + 1.0) / (rate * unit * unit));
+        &self.sum
     }
 
     pub(super) fn ln_marginal(&self, prior: &Isotropic) -> f64 {

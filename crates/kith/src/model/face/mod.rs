@@ -8,10 +8,12 @@ mod full;
 mod isotropic;
 mod scales;
 mod scatter;
+mod screen;
 mod two_covariance;
 
 pub use full::{Full, FullGroup, FullPrior};
 pub use isotropic::{Face, Isotropic, IsotropicGroup};
+pub use screen::Screen;
 
 use serde::{Deserialize, Serialize};
 
@@ -153,24 +155,6 @@ impl FaceModel {
         match (&self.kind, group) {
             (FaceKind::Full(model), Group::Full(group)) => group.ln_joining(model, x),
             _ => self.ln_predictive(group, x),
-        }
-    }
-
-    /// For groups and the weights of their seats: at least what [`FaceModel::ln_predictive`] and the seat make, where
-    /// that is much cheaper to know; otherwise `out` stays empty.
-    pub fn ln_bounds<'a>(
-        &self,
-        groups: impl Iterator<Item = (&'a Group, f64)>,
-        x: &Centred,
-        out: &mut Vec<f64>,
-    ) {
-        out.clear();
-        if let FaceKind::Full(model) = &self.kind {
-            let full = groups.map(|(group, ln_seat)| match group {
-                Group::Full(group) => (group, ln_seat),
-                Group::Isotropic(_) => unreachable!("{ONE_KIND}"),
-            });
-            model.ln_bounds(full, x, out);
         }
     }
 

@@ -53,11 +53,19 @@ impl Scatter {
         (self.n_axes / 4).max(8)
     }
 
-    /// A bound of `S`'s largest eigenvalue, where there is a cheap one.
-    pub fn widest(&self) -> f64 {
+    /// A bound of `S`'s largest eigenvalue, where there are few faces.
+    pub fn widest(&self) -> Option<f64> {
         match &self.form {
-            Form::Few { widest, .. } => *widest,
-            Form::Many { .. } => f64::INFINITY,
+            Form::Few { widest, .. } => Some(*widest),
+            Form::Many { .. } => None,
+        }
+    }
+
+    /// `(P I + S)^-1`, where there are many.
+    pub fn inverse(&self) -> Option<&[f64]> {
+        match &self.form {
+            Form::Few { .. } => None,
+            Form::Many { inverse, .. } => Some(inverse),
         }
     }
 
@@ -168,19 +176,23 @@ impl Scatter {
         factor.resize(n * n, 0.0);
         let mut ln_det = -(n as f64) * self.scale.ln();
         let mut squares = 0.0;
+        let mut rows = vec![0.0; n];
         for r in 0..n {
             for c in 0..=r {
                 let centred =
                     (weights[r] * weights[c]).sqrt() * (gram[r * n + c] - means[r] - means[c] + *mean);
                 squares += if r == c { 1.0 } else { 2.0 } * centred * centred;
+                rows[r] += centred.abs();
+                rows[c] += if r == c { 0.0 } else { centred.abs() };
                 let known = dot(&factor[r * n..r * n + c], &factor[c * n..c * n + c]);
                 let left = centred + if r == c { self.scale } else { 0.0 } - known;
                 factor[r * n + c] = if r == c { left.sqrt() } else { left / factor[c * n + c] };
             }
             ln_det += 2.0 * factor[r * n + r].ln();
         }
-        // S has the eigenvalues of the centred Gram matrix, the largest of which is at most its Frobenius norm.
-        *widest = squares.sqrt();
+        // S has the eigenvalues of the centred Gram matrix, the largest of which is at most its Frobenius norm, and at
+        // most the largest sum of a row's absolute values.
+        *widest = squares.sqrt().min(rows.into_iter().fold(0.0, f64::max));
         self.ln_det = ln_det;
     }
 
@@ -275,7 +287,8 @@ mod tests {
             let (a, b) = (few.quadratic(&probe, square, &sum), many.quadratic(&probe, square, &sum));
             let total: f64 = scatter.weights.iter().sum();
             let distance: f64 = probe.iter().zip(&sum).map(|(y, s)| (y - s / total).powi(2)).sum();
-            assert!(a > (1.0 - 1e-9) * distance / (9.0 + few.widest()), "{a} {distance} {}", few.widest());
+            let widest = few.widest().unwrap();
+            assert!(a > (1.0 - 1e-9) * distance / (9.0 + widest), "{a} {distance} {widest}");
             assert!((a - b).abs() < 1e-9 * (1.0 + a), "{a} {b}");
             assert!((few.ln_det() - many.ln_det()).abs() < 1e-9, "{} {}", few.ln_det(), many.ln_det());
         }

@@ -1,0 +1,484 @@
+//! Which identities can matter to a face: for a block of faces, at least what each identity's predictive is.
+//!
+//! One product of matrices in `f32` gives every face's product with every identity's sum; the rest is arithmetic on
+//! vectors of identities. Of a column (an identity) these numbers are known, per scale s and level l of psi:
+//!
+//! `bound = max_s (C_s - H r(G_s d) - sum_l W_ls (p_l + t_ls))`, with `d = |y|^2 + |m|^2 - v sum_l p_l`
+//!
+//! where p is the product, d at most the distance to the mean, t what the face alone adds, and
+//! `r(a) = 3a (2 + a) / (6 + 6a + a^2)`, which is at most ln (1 + a). Rounding is on the safe side: of a product of
+//! D numbers it is at most `D 2^-24 |y| |sum|`, and `2 |y| |m| <= |y|^2 + |m|^2`, so that squares taken a little too
+//! small make up for it.
+//!
+//! Of an identity with many faces d says too little. There the quadratic form `q = e^T (P I + S)^-1 e`, `e = y - ybar`,
+//! is taken itself, by a product with the matrix for all faces of the block, and `G_s q` stands for `G_s d`.
+
+use std::ops::Range;
+
+use faer::linalg::matmul::matmul;
+use faer::{Accum, MatMut, MatRef, Par};
+use pulp::Arch;
+
+use super::{Centred, FaceKind, FaceModel, Group, ONE_KIND};
+
+/// So many identities are looked at together.
+const LANES: usize = 16;
+/// So many identities' products are kept at once, near the processor.
+const TILE: usize = 256;
+/// r is as good as at its limit from here on, and squares stay finite.
+const FAR: f32 = 1e9;
+
+type Lanes = [f32; LANES];
+
+/// What a bound needs of an identity's faces.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Column {
+    /// v, m squared, H.
+    pub pull: f64,
+    pub square: f64,
+    pub half: f64,
+    /// C and G per scale.
+    pub constants: Vec<f64>,
+    pub gains: Vec<f64>,
+    /// W per level and scale; nothing where the mean has no part of its own.
+    pub weights: Vec<f64>,
+}
+
+/// The quadratic form of an identity with many faces.
+pub(super) struct Dense<'g> {
+    /// `(P I + S)^-1`, its largest possible eigenvalue 1 / P, and L.
+    pub inverse: &'g [f64],
+    pub largest: f64,
+    pub total: f64,
+}
+
+/// A block of faces against all identities, in the order of [`crate::state::Seating::identities`].
+pub struct Screen {
+    n_axes: usize,
+    levels: Vec<Range<usize>>,
+    /// lambda per scale.
+    lambdas: Vec<f64>,
+    has_means: bool,
+    /// Coordinates are multiplied by this, so that a person's faces are about 1 apart.
+    unit: f64,
+    /// 1 minus what rounding may add.
+    safe: f64,
+    n_columns: usize,
+    /// A row per identity: the sum of its faces.
+    sums: Vec<f32>,
+    /// Per group of LANES identities, field after field: v, m squared, H, then C, G and W.
+    constants: Vec<f32>,
+    faces: Vec<f32>,
+    /// Per face: |y|^2, then t per level and scale.
+    looks: Vec<f32>,
+    /// A row per face.
+    bounds: Vec<f32>,
+    stride: usize,
+    products: Vec<f32>,
+    column: Column,
+    /// Which identities have a quadratic form, and room to work it out.
+    is_dense: Vec<bool>,
+    inverse: Vec<f32>,
+    residuals: Vec<f32>,
+    images: Vec<f32>,
+    forms: Vec<f32>,
+}
+
+impl Screen {
+    /// Without faces and identities.
+    pub fn new(model: &FaceModel) -> Self {
+        let (n_axes, levels, lambdas, has_means, unit) = match &model.kind {
+            FaceKind::Isotropic(prior) => {
+                let n_axes = prior.mean.len();
+                (n_axes, vec![0..n_axes], vec![1.0], false, (prior.shape / prior.rate).sqrt())
+            }
+            FaceKind::Full(model) => {
+                let lambdas = model.scales.lambda[..model.scales.n].to_vec();
+                (model.n_axes(), model.axes_of_levels().collect(), lambdas, true, 1.0)
+            }
+        };
+        let safe = 1.0 - (2 * n_axes + 64) as f64 * f64::from(f32::EPSILON);
+        Self {
+            n_axes,
+            levels,
+            lambdas,
+            has_means,
+            unit,
+            safe,
+            n_columns: 0,
+            sums: Vec::new(),
+            constants: Vec::new(),
+            faces: Vec::new(),
+            looks: Vec::new(),
+            bounds: Vec::new(),
+            stride: 0,
+            products: Vec::new(),
+            column: Column::default(),
+            is_dense: Vec::new(),
+            inverse: Vec::new(),
+            residuals: Vec::new(),
+            images: Vec::new(),
+            forms: Vec::new(),
+        }
+    }
+
+    /// Starts again with these identities.
+    pub fn set_columns<'a>(&mut self, groups: impl Iterator<Item = &'a Group>, model: &FaceModel) {
+        self.n_columns = 0;
+        self.looks.clear();
+        for group in groups {
+            self.open(group, model, 0);
+        }
+    }
+
+    /// An identity arrives; faces from a row on are to know it.
+    pub fn open(&mut self, group: &Group, model: &FaceModel, from_row: usize) {
+        self.n_columns += 1;
+        let rows = self.n_columns.next_multiple_of(LANES);
+        if self.sums.len() < rows * self.n_axes {
+            self.sums.resize(rows * self.n_axes, 0.0);
+            self.constants.resize(rows / LANES * self.n_fields() * LANES, f32::NEG_INFINITY);
+            self.is_dense.resize(rows, false);
+        }
+        if rows > self.stride {
+            self.widen(rows);
+        }
+        self.refresh(self.n_columns - 1, group, model, from_row);
+    }
+
+    /// An identity has left, and the last one has taken its place; faces before a row no longer matter.
+    pub fn close(&mut self, place: usize, from_row: usize) {
+        let last = self.n_columns - 1;
+        self.n_columns = last;
+        let n = self.n_axes;
+        self.sums.copy_within(last * n..(last + 1) * n, place * n);
+        for field in 0..self.n_fields() {
+            let value = self.constants[self.at(last, field)];
+            let to = self.at(place, field);
+            self.constants[to] = value;
+        }
+        self.is_dense[place] = self.is_dense[last];
+        for row in from_row..self.n_rows() {
+            self.bounds[row * self.stride + place] = self.bounds[row * self.stride + last];
+        }
+    }
+
+    /// An identity's faces are others than before; faces from a row on are to know it.
+    pub fn refresh(&mut self, place: usize, group: &Group, model: &FaceModel, from_row: usize) {
+        let mut column = std::mem::take(&mut self.column);
+        let sum = model.column(group, self.unit, self.safe, &mut column);
+        let row = &mut self.sums[place * self.n_axes..(place + 1) * self.n_axes];
+        row.iter_mut().zip(sum).for_each(|(to, from)| *to = (self.unit * from) as f32);
+        let (a_bit_more, a_bit_less) = (1e-6, 1.0 - 1e-5);
+        let constants = column.constants.iter().map(|c| c + 1e-3 + c.abs() * a_bit_more);
+        let fields = [column.pull, column.square, column.half * a_bit_less].into_iter();
+        let fields = fields.chain(constants).chain(column.gains.iter().copied());
+        for (field, value) in fields.chain(column.weights.iter().copied()).enumerate() {
+            let to = self.at(place, field);
+            self.constants[to] = value as f32;
+        }
+        self.column = column;
+        let dense = group.dense(model);
+        self.is_dense[place] = dense.is_some();
+        if from_row < self.n_rows() {
+            self.take_forms(dense, place, from_row);
+            Arch::new().dispatch(OneColumn { screen: self, place, from_row });
+        }
+    }
+
+    /// Looks at the next faces: their bounds with all identities, whose faces are known by their places.
+    pub fn look<'g>(&mut self, block: &[Centred], model: &FaceModel, group: impl Fn(usize) -> &'g Group) {
+        self.faces.clear();
+        self.looks.clear();
+        for x in block {
+            self.faces.extend(x.values.iter().map(|value| (self.unit * value) as f32));
+            self.looks.push((self.unit * self.unit * x.square * self.safe) as f32);
+            if self.has_means {
+                for square in &x.squares {
+                    let at_scale = |lambda: &f64| (0.5 * lambda * square * self.safe) as f32;
+                    self.looks.extend(self.lambdas.iter().map(at_scale));
+                }
+            }
+        }
+        self.bounds.resize(block.len() * self.stride, 0.0);
+        let n_columns = self.n_columns.next_multiple_of(LANES);
+        self.products.resize(self.levels.len() * block.len() * TILE, 0.0);
+        for first in (0..n_columns).step_by(TILE) {
+            let width = TILE.min(n_columns - first);
+            let faces = MatRef::from_row_major_slice(&self.faces, block.len(), self.n_axes);
+            let sums = &self.sums[first * self.n_axes..(first + width) * self.n_axes];
+            let sums = MatRef::from_row_major_slice(sums, width, self.n_axes);
+            for (level, axes) in self.levels.iter().enumerate() {
+                let at = level * block.len() * TILE;
+                let out = &mut self.products[at..at + block.len() * width];
+                let out = MatMut::from_column_major_slice_mut(out, width, block.len());
+                let faces = faces.subcols(axes.start, axes.len()).transpose();
+                matmul(out, Accum::Replace, sums.subcols(axes.start, axes.len()), faces, 1.0, Par::Seq);
+            }
+            Arch::new().dispatch(OneTile { screen: self, first, width });
+        }
+        for place in 0..self.n_columns {
+            if self.is_dense[place] {
+                self.take_forms(group(place).dense(model), place, 0);
+                Arch::new().dispatch(OneColumn { screen: self, place, from_row: 0 });
+            }
+        }
+    }
+
+    /// Works out at most the quadratic forms of the faces from a row on.
+    fn take_forms(&mut self, dense: Option<Dense>, place: usize, from_row: usize) {
+        self.forms.clear();
+        let Some(Dense { inverse, largest, total }) = dense else { return };
+        let (n, faces) = (self.n_axes, &self.faces[from_row * self.n_axes..]);
+        let n_rows = faces.len() / n;
+        self.inverse.clear();
+        self.inverse.extend(inverse.iter().map(|&cell| cell as f32));
+        self.residuals.clear();
+        let sum = &self.sums[place * n..(place + 1) * n];
+        let over_total = (1.0 / total) as f32;
+        for face in faces.chunks_exact(n) {
+            self.residuals.extend(face.iter().zip(sum).map(|(y, sum)| y - over_total * sum));
+        }
+        self.images.resize(n_rows * n, 0.0);
+        matmul(
+            MatMut::from_column_major_slice_mut(&mut self.images, n, n_rows),
+            Accum::Replace,
+            MatRef::from_column_major_slice(&self.inverse, n, n),
+            MatRef::from_column_major_slice(&self.residuals, n, n_rows),
+            1.0,
+            Par::Seq,
+        );
+        // A cell of the product is off by at most D 2^-24 times the products of absolute values; these have a norm of
+        // at most sqrt(D) / P. The mean's own rounding is no more than that of a product.
+        let off = (1.0 - self.safe) * (n as f64).sqrt() * largest;
+        Arch::new().dispatch(Forms {
+            residuals: &self.residuals,
+            images: &self.images,
+            n_axes: n,
+            off: off as f32,
+            out: &mut self.forms,
+        });
+    }
+
+    /// Per identity: at least the predictive of a face of the block. May be NaN: nothing is known then.
+    pub fn bounds(&self, row: usize) -> &[f32] {
+        &self.bounds[row * self.stride..row * self.stride + self.n_columns]
+    }
+
+    fn n_rows(&self) -> usize {
+        self.looks.len() / self.n_looks()
+    }
+
+    fn n_scales(&self) -> usize {
+        self.lambdas.len()
+    }
+
+    fn n_looks(&self) -> usize {
+        1 + if self.has_means { self.levels.len() * self.n_scales() } else { 0 }
+    }
+
+    fn n_fields(&self) -> usize {
+        2 + 2 * self.n_scales() + self.n_looks()
+    }
+
+    fn at(&self, place: usize, field: usize) -> usize {
+        (place / LANES * self.n_fields() + field) * LANES + place % LANES
+    }
+
+    /// Makes room in every row.
+    fn widen(&mut self, needed: usize) {
+        let stride = (needed + needed / 4).next_multiple_of(LANES);
+        let mut bounds = vec![0.0; self.n_rows() * stride];
+        for (to, from) in bounds.chunks_exact_mut(stride).zip(self.bounds.chunks_exact(self.stride.max(1))) {
+            to[..from.len()].copy_from_slice(from);
+        }
+        (self.bounds, self.stride) = (bounds, stride);
+    }
+
+    fn fields(&self, group: usize) -> &[f32] {
+        let size = self.n_fields() * LANES;
+        &self.constants[group * size..(group + 1) * size]
+    }
+
+    /// At most the distances of one face to the means of LANES identities, their products given per level.
+    #[inline(always)]
+    fn distances(&self, group: usize, products: &[Lanes], row: usize) -> Lanes {
+        let fields = self.fields(group);
+        let (pull, square, own) = (field(fields, 0), field(fields, 1), self.looks[row * self.n_looks()]);
+        let mut distance = [0.0; LANES];
+        for product in products {
+            for lane in 0..LANES {
+                distance[lane] += product[lane];
+            }
+        }
+        for lane in 0..LANES {
+            distance[lane] = (own + square[lane] - pull[lane] * distance[lane]).max(0.0);
+        }
+        distance
+    }
+
+    /// The bounds of LANES identities for one face, their products given per level, and their distances.
+    #[inline(always)]
+    fn of_lanes(&self, group: usize, products: &[Lanes], distance: &Lanes, row: usize) -> Lanes {
+        let fields = self.fields(group);
+        let field = |at: usize| field(fields, at);
+        let n_looks = self.n_looks();
+        let look = &self.looks[row * n_looks..(row + 1) * n_looks];
+        let half = field(2);
+        let mut best = [f32::NEG_INFINITY; LANES];
+        for scale in 0..self.n_scales() {
+            let (constant, gain) = (field(3 + scale), field(3 + self.n_scales() + scale));
+            let mut bound = [0.0; LANES];
+            for lane in 0..LANES {
+                let a = (gain[lane] * distance[lane]).min(FAR);
+                let r = (3.0 * a * (2.0 + a)) / (6.0 + a * (6.0 + a));
+                bound[lane] = constant[lane] - half[lane] * r;
+            }
+            if self.has_means {
+                for (level, product) in products.iter().enumerate() {
+                    let at = level * self.n_scales() + scale;
+                    let (weight, own) = (field(3 + 2 * self.n_scales() + at), look[1 + at]);
+                    for lane in 0..LANES {
+                        bound[lane] -= weight[lane] * (product[lane] + own);
+                    }
+                }
+            }
+            for lane in 0..LANES {
+                best[lane] = if best[lane] >= bound[lane] { best[lane] } else { bound[lane] };
+            }
+        }
+        best
+    }
+}
+
+#[inline(always)]
+fn field(fields: &[f32], at: usize) -> &Lanes {
+    fields[at * LANES..].first_chunk().expect("a whole field")
+}
+
+/// The most levels that psi has.
+const MOST_LEVELS: usize = super::full::MOST_LEVELS;
+
+/// The bounds of some identities with the whole block, from their products.
+struct OneTile<'a> {
+    screen: &'a mut Screen,
+    first: usize,
+    width: usize,
+}
+
+impl pulp::NullaryFnOnce for OneTile<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let Self { screen, first, width } = self;
+        let (n_rows, n_levels) = (screen.n_rows(), screen.levels.len());
+        let mut products = [[0.0; LANES]; MOST_LEVELS];
+        for row in 0..n_rows {
+            for at in (0..width).step_by(LANES) {
+                for (level, lanes) in products[..n_levels].iter_mut().enumerate() {
+                    let from = level * n_rows * TILE + row * width + at;
+                    lanes.copy_from_slice(&screen.products[from..from + LANES]);
+                }
+                let (group, products) = ((first + at) / LANES, &products[..n_levels]);
+                let distances = screen.distances(group, products, row);
+                let bounds = screen.of_lanes(group, products, &distances, row);
+                let to = row * screen.stride + first + at;
+                screen.bounds[to..to + LANES].copy_from_slice(&bounds);
+            }
+        }
+    }
+}
+
+/// The bounds of one identity with the faces from a row on.
+struct OneColumn<'a> {
+    screen: &'a mut Screen,
+    place: usize,
+    from_row: usize,
+}
+
+impl pulp::NullaryFnOnce for OneColumn<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let Self { screen, place, from_row } = self;
+        let n = screen.n_axes;
+        let sum = &screen.sums[place * n..(place + 1) * n];
+        let mut products = [[0.0; LANES]; MOST_LEVELS];
+        for row in from_row..screen.n_rows() {
+            let face = &screen.faces[row * n..(row + 1) * n];
+            for (lanes, axes) in products.iter_mut().zip(&screen.levels) {
+                lanes[place % LANES] = dot_in_lanes(&sum[axes.clone()], &face[axes.clone()]);
+            }
+            let (group, products) = (place / LANES, &products[..screen.levels.len()]);
+            let mut distances = screen.distances(group, products, row);
+            if let Some(form) = screen.forms.get(row - from_row) {
+                distances[place % LANES] = *form;
+            }
+            let bounds = screen.of_lanes(group, products, &distances, row);
+            screen.bounds[row * screen.stride + place] = bounds[place % LANES];
+        }
+    }
+}
+
+/// At most the quadratic form of each residual, from its product with the matrix.
+struct Forms<'a> {
+    residuals: &'a [f32],
+    images: &'a [f32],
+    n_axes: usize,
+    off: f32,
+    out: &'a mut Vec<f32>,
+}
+
+impl pulp::NullaryFnOnce for Forms<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let residuals = self.residuals.chunks_exact(self.n_axes);
+        for (residual, image) in residuals.zip(self.images.chunks_exact(self.n_axes)) {
+            let (form, square) = (dot_in_lanes(residual, image), dot_in_lanes(residual, residual));
+            self.out.push((form - self.off * square).max(0.0));
+        }
+    }
+}
+
+/// a . b, for use inside a dispatched loop.
+#[inline(always)]
+fn dot_in_lanes(a: &[f32], b: &[f32]) -> f32 {
+    let mut sums = [0.0; 2 * LANES];
+    let (a, b) = (a.chunks_exact(2 * LANES), b.chunks_exact(2 * LANES));
+    let rest: f32 = a.remainder().iter().zip(b.remainder()).map(|(a, b)| a * b).sum();
+    for (a, b) in a.zip(b) {
+        for lane in 0..2 * LANES {
+            sums[lane] += a[lane] * b[lane];
+        }
+    }
+    sums.iter().sum::<f32>() + rest
+}
+
+impl FaceModel {
+    /// What the bound needs of a group, and the sum of its faces. Coordinates are multiplied by `unit`; squares are
+    /// taken a little too small, by the factor `safe`.
+    fn column<'g>(&self, group: &'g Group, unit: f64, safe: f64, out: &mut Column) -> &'g [f64] {
+        out.constants.clear();
+        out.gains.clear();
+        out.weights.clear();
+        match (&self.kind, group) {
+            (FaceKind::Isotropic(_), Group::Isotropic(group)) => group.column(unit, safe, out),
+            (FaceKind::Full(model), Group::Full(group)) => group.column(model, safe, out),
+            _ => unreachable!("{ONE_KIND}"),
+        }
+    }
+}
+
+impl Group {
+    /// The quadratic form, where there are many faces.
+    fn dense<'g>(&'g self, model: &FaceModel) -> Option<Dense<'g>> {
+        match (&model.kind, self) {
+            (FaceKind::Full(model), Self::Full(group)) => group.dense(model),
+            _ => None,
+        }
+    }
+}
