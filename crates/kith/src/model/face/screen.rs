@@ -90,7 +90,13 @@ impl Screen {
         let (n_axes, levels, lambdas, has_means, unit) = match &model.kind {
             FaceKind::Isotropic(prior) => {
                 let n_axes = prior.mean.len();
-                (n_axes, vec![0..n_axes], vec![1.0], false, (prior.shape / prior.rate).sqrt())
+                (
+                    n_axes,
+                    std::iter::once(0..n_axes).collect(),
+                    vec![1.0],
+                    false,
+                    (prior.shape / prior.rate).sqrt(),
+                )
             }
             FaceKind::Full(model) => {
                 let lambdas = model.scales.lambda[..model.scales.n].to_vec();
