@@ -65,7 +65,7 @@ pub struct SweepOptions {
 #[derive(Debug, Args)]
 pub struct PredictOptions {
     /// Faces that were learnt from
-    #[arg(long, default_value_t = 30_000, value_parser = clap::value_parser!(u32).range(2..=10_000_000))]
+    #[arg(long, default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(2..=10_000_000))]
     pub faces: u32,
     /// People, each with at least one face
     #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]

@@ -9,7 +9,7 @@ use super::frame::{Candidate, Marginals, NewFrame};
 use super::posterior::Posterior;
 
 /// The share of a draw's total that may be left out.
-const NEGLIGIBLE: f64 = 1e-11;
+const NEGLIGIBLE: f64 = 1e-10;
 /// Groups are first taken down to so many nats below the best bound: usually all that matter.
 const FIRST: f64 = 45.0;
 /// Whether enough was taken is asked after so many groups.
@@ -112,10 +112,17 @@ impl<'a, 'p> Sum<'a, 'p> {
         let is_between = |&group: &u32| (low..high).contains(&bounds[group as usize]);
         let mut groups: Vec<u32> = (0..bounds.len() as u32).filter(is_between).collect();
         groups.sort_unstable_by(|&a, &b| bounds[b as usize].total_cmp(&bounds[a as usize]));
-        for some in groups.chunks(EVERY) {
-            let next = bounds[some[0] as usize] - self.ln_unit;
-            let n_left = posterior.most_identities().min(bounds.len() - self.groups.len());
-            if n_left as f64 * next.exp() <= NEGLIGIBLE * self.least() {
+        // From each on, at most so much is left; seats are no more than a draw has identities.
+        let n_below = (bounds.len() - self.groups.len() - groups.len()).min(posterior.most_identities());
+        let mut left = n_below as f64 * (low - self.ln_unit).exp();
+        let left_below = left;
+        let mut left_from = vec![0.0; groups.len()];
+        for (place, &group) in groups.iter().enumerate().rev() {
+            left += (bounds[group as usize] - self.ln_unit).exp();
+            left_from[place] = left;
+        }
+        for (some, left_from) in groups.chunks(EVERY).zip(left_from.chunks(EVERY)) {
+            if left_from[0] <= NEGLIGIBLE * self.least() {
                 return true;
             }
             for &group in some {
@@ -127,8 +134,7 @@ impl<'a, 'p> Sum<'a, 'p> {
                 }
             }
         }
-        let n_left = posterior.most_identities().min(bounds.len() - self.groups.len());
-        n_left as f64 * (low - self.ln_unit).exp() <= NEGLIGIBLE * self.least()
+        left_below <= NEGLIGIBLE * self.least()
     }
 
     /// The least total of any draw in any context.
