@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use kith::chain::Start;
 
+use crate::bench::args::BenchOptions;
 use crate::library::args::{
     AddOptions, AskOptions, ExportOptions, ForgetOptions, IgnoreOptions, ImportOptions, LearnOptions,
     LogOptions, NameOptions, NotOptions, PairOptions, ReadOptions, UndoOptions, WatchOptions, WhoOptions,
@@ -72,6 +73,8 @@ pub enum Verb {
     Experiment(ExperimentOptions),
     /// Make up a dataset with `truth`: people before a camera, a gallery, or draws from the model
     Simulate(SimulateOptions),
+    /// Measure this machine on generated faces: a sweep, an answer, a stream
+    Bench(BenchOptions),
 }
 
 /// Options of `kith demo`.

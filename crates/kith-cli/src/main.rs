@@ -2,6 +2,7 @@
 
 mod args;
 mod background;
+mod bench;
 mod demo;
 mod evaluate;
 mod experiment;
@@ -55,6 +56,7 @@ fn main() -> ExitCode {
         Verb::Check(options) => library::check::run(&options),
         Verb::Experiment(options) => experiment::run(&options),
         Verb::Simulate(options) => simulate::run(&options),
+        Verb::Bench(options) => bench::run(&options),
     };
     match result {
         Ok(Outcome::Done) => ExitCode::SUCCESS,

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use kith::chain::Chain;
-use kith::gibbs::{Step, Sweep};
+use kith::gibbs::Sweep;
 use kith::ids::{FaceId, IdentityId, LabelId};
 use kith::state::Name;
 use rayon::prelude::*;
@@ -199,19 +199,16 @@ impl Watcher {
         let belief = self.belief.as_mut().expect("there is a belief");
         let (model, snapshot, chains) = belief.apart(&self.library)?;
         let data = &snapshot.data;
-        let sweep = match sweeps_all {
-            true => Sweep::default(),
-            false => Sweep(vec![Step::Weights]),
-        };
         let named: Vec<bool> = ids.iter().map(|&face| data.given_name(face).is_some()).collect();
         let person_of = &self.person_of;
         let weighed: Vec<Vec<Tally>> = chains
             .par_iter_mut()
             .zip(&mut self.slots)
             .map(|(chain, slots): (&mut Chain, _)| {
-                chain.extend(model, data);
-                chain.sweep(&sweep, model, data);
+                // At the same cost however many faces there are; a small library is swept as a whole.
+                chain.absorb(0, model, data);
                 if sweeps_all {
+                    chain.sweep(&Sweep::default(), model, data);
                     *slots = people_of_slots(chain, person_of, None);
                 }
                 let mut tallies = vec![Tally::default(); ids.len()];

@@ -219,8 +219,8 @@ fn n_identities_after(schedule: Schedule, seed: u64) -> (f64, f64) {
 
 #[test]
 fn the_schedules_agree_on_who_there_is() {
-    let batch = Schedule { frames: 3, sweeps: 50 };
-    let offline = Schedule { frames: usize::MAX, sweeps: 200 };
+    let batch = Schedule { frames: 3, sweeps: 50, revisits: 0 };
+    let offline = Schedule { frames: usize::MAX, sweeps: 200, revisits: 0 };
     let found = [Schedule::ONLINE, batch, offline].map(|schedule| n_identities_after(schedule, 28));
     for (mean, error) in found {
         assert!(mean > 2.9 && mean < 4.0, "{found:?}");
@@ -229,9 +229,32 @@ fn the_schedules_agree_on_who_there_is() {
 }
 
 #[test]
+fn a_stream_with_enough_looks_believes_what_sweeps_do() {
+    let (mean, error) = n_identities_after(Schedule::ONLINE, 28);
+    let (model, frames) = three_people();
+    let mut learner = Learner::new(model, 300, 30, Schedule { revisits: 60, ..Schedule::STREAM }).unwrap();
+    for (context, faces) in &frames {
+        let faces = faces.each_ref().map(|embedding| NewFace { embedding, name: None });
+        learner.push_frame(Some(context), &faces).unwrap();
+    }
+    let chains = learner.ensemble().chains();
+    for chain in chains {
+        assert_eq!(chain.state().check(learner.model(), learner.data()), Ok(()));
+    }
+    let counts: Vec<f64> = chains.iter().map(|chain| chain.state().seating().n_identities() as f64).collect();
+    let n = counts.len() as f64;
+    let found = counts.iter().sum::<f64>() / n;
+    let spread = (counts.iter().map(|count| (count - found).powi(2)).sum::<f64>() / (n - 1.0) / n).sqrt();
+    assert!(
+        (found - mean).abs() < 4.0 * error.hypot(spread),
+        "{found} +- {spread}, wanted {mean} +- {error}"
+    );
+}
+
+#[test]
 fn names_given_later_count() {
     let (model, frames) = three_people();
-    for schedule in [Schedule::ONLINE, Schedule { frames: 3, sweeps: 50 }] {
+    for schedule in [Schedule::ONLINE, Schedule { frames: 3, sweeps: 50, revisits: 0 }] {
         let mut learner = Learner::new(model.clone(), 4, 29, schedule).unwrap();
         for (context, faces) in &frames[..7] {
             let faces = faces.each_ref().map(|embedding| NewFace { embedding, name: None });

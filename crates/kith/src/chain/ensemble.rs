@@ -81,6 +81,13 @@ impl Ensemble {
         Ok(())
     }
 
+    /// Takes in frames that have arrived since, in constant time (see [`Chain::absorb`]).
+    pub fn absorb(&mut self, revisits: usize, model: &Model, data: &Dataset) -> Result<(), ModelError> {
+        model.check(data)?;
+        self.chains.par_iter_mut().for_each(|chain| chain.absorb(revisits, model, data));
+        Ok(())
+    }
+
     /// Sweeps every chain `times` times.
     pub fn sweep(&mut self, times: u64, sweep: &Sweep, model: &Model, data: &Dataset) {
         self.chains.par_iter_mut().for_each(|chain| {

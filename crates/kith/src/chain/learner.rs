@@ -13,15 +13,19 @@ pub struct Schedule {
     pub frames: usize,
     /// Sweeps after that.
     pub sweeps: u64,
+    /// Earlier faces looked at again for each frame, for streams whose sweeps would take ever longer.
+    pub revisits: usize,
 }
 
 impl Schedule {
     /// §4.2: each frame, 10 sweeps.
-    pub const ONLINE: Self = Self { frames: 1, sweeps: 10 };
+    pub const ONLINE: Self = Self { frames: 1, sweeps: 10, revisits: 0 };
     /// §4.2: every 20 frames, 200 sweeps.
-    pub const BATCH: Self = Self { frames: 20, sweeps: 200 };
+    pub const BATCH: Self = Self { frames: 20, sweeps: 200, revisits: 0 };
     /// §4.2: all frames at once, 1,000 sweeps.
-    pub const OFFLINE: Self = Self { frames: usize::MAX, sweeps: 1000 };
+    pub const OFFLINE: Self = Self { frames: usize::MAX, sweeps: 1000, revisits: 0 };
+    /// Each frame, at the same cost however many there were before: no sweeps, some earlier faces.
+    pub const STREAM: Self = Self { frames: 1, sweeps: 0, revisits: 16 };
 }
 
 /// An ensemble that learns from frames as they come.
@@ -89,13 +93,22 @@ impl Learner {
                 .collect();
             self.data.push_frame(context, &faces)?;
         }
-        self.ensemble.extend(&self.model, &self.data)?;
-        self.ensemble.sweep(self.schedule.sweeps, &self.sweep, &self.model, &self.data);
+        match self.schedule.revisits {
+            0 => self.ensemble.extend(&self.model, &self.data)?,
+            revisits => self.ensemble.absorb(revisits, &self.model, &self.data)?,
+        }
+        if self.schedule.sweeps > 0 {
+            self.ensemble.sweep(self.schedule.sweeps, &self.sweep, &self.model, &self.data);
+        }
         Ok(())
     }
 
     /// Refuses names that would leave no room for others.
     fn check_names<'n>(&'n self, more: impl Iterator<Item = &'n str>) -> Result<(), ModelError> {
+        let mut more = more.peekable();
+        if more.peek().is_none() && self.waiting.names().is_empty() {
+            return Ok(());
+        }
         let mut names: Vec<String> = self.data.names().to_vec();
         for name in self.waiting.names().iter().map(String::as_str).chain(more) {
             if !names.iter().any(|known| known == name) {
@@ -139,7 +152,8 @@ mod tests {
 
     #[test]
     fn frames_that_wait_are_not_answered_from_yet() {
-        let mut learner = Learner::new(model(), 2, 1, Schedule { frames: 3, sweeps: 1 }).unwrap();
+        let mut learner =
+            Learner::new(model(), 2, 1, Schedule { frames: 3, sweeps: 1, revisits: 0 }).unwrap();
         learner.push_frame(None, &FACE).unwrap();
         assert_eq!(learner.ensemble().draws(learner.model(), learner.data())[0].identities.len(), 0);
         learner.finish().unwrap();

@@ -4,6 +4,7 @@
 //! arrived since are seated one by one. The chain is then where one of its own steps could have taken it. So it can go
 //! on when faces have arrived or left, statements were made or taken back, or the face model was learnt anew.
 
+use super::absorb::Attention;
 use super::{Chain, Draw};
 use crate::data::Dataset;
 use crate::gibbs::{self, assignments::Scan};
@@ -115,7 +116,8 @@ impl Chain {
             gibbs::faces::step(&mut state, model, &mut rng);
             gibbs::weights::step(&mut state, model, data, &mut rng);
         }
-        let mut chain = Self { state, rng, number: memory.chain, n_sweeps: memory.sweep };
+        let attention = Attention::default();
+        let mut chain = Self { state, rng, number: memory.chain, n_sweeps: memory.sweep, attention };
         chain.extend(model, data);
         chain
     }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::absorb::Attention;
 use super::{Draw, Start};
 use crate::data::Dataset;
 use crate::gibbs::assignments::Scan;
@@ -18,6 +19,8 @@ pub struct Chain {
     pub(super) rng: Rng,
     pub(super) number: u32,
     pub(super) n_sweeps: u64,
+    #[serde(default)]
+    pub(super) attention: Attention,
 }
 
 impl Chain {
@@ -25,13 +28,13 @@ impl Chain {
     pub fn start(start: Start, number: u32, seed: u64, model: &Model, data: &Dataset) -> Self {
         let mut rng = random::stream(seed, u64::from(number));
         let state = start.state(model, data, &mut rng);
-        Self { state, rng, number, n_sweeps: 0 }
+        Self { state, rng, number, n_sweeps: 0, attention: Attention::default() }
     }
 
     /// A chain that is at a state, for tests.
     #[cfg(test)]
     pub(crate) fn of_state(state: State, rng: Rng) -> Self {
-        Self { state, rng, number: 0, n_sweeps: 0 }
+        Self { state, rng, number: 0, n_sweeps: 0, attention: Attention::default() }
     }
 
     /// Its state and generator, for tests.

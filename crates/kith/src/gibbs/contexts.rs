@@ -9,29 +9,40 @@ use crate::state::State;
 
 /// Moves every frame whose context is not known, then gamma_0; returns how many frames changed.
 pub fn step(state: &mut State, model: &Model, data: &Dataset, rng: &mut Rng) -> usize {
-    let mut moved = 0;
-    let mut ln_weights = Vec::new();
-    for frame in data.frames().filter(|&frame| is_sampled(frame, model, data)) {
-        let before = state.seating.context_of(frame);
-        self::ln_weights(frame, state, model, data, &mut ln_weights);
-        let drawn = ContextId::new(rng.categorical_ln(&mut ln_weights));
-        let after = match drawn.index() < state.seating.n_contexts() {
-            true => drawn,
-            // A frame alone in its context keeps that slot: it is what a new context would be.
-            false if state.seating.n_frames_in(before) == 1 => before,
-            false => state.open_context(data, model),
-        };
-        if after != before {
-            state.move_frame(frame, after, data);
-            moved += 1;
-        }
-    }
+    let moved = data.frames().filter(|&frame| redraw(frame, state, model, data, rng)).count();
     if let Strength::Learnt { shape, rate } = model.context.concentration
         && model.context.is_sampled()
     {
         redraw_concentration(shape, rate, state, model, data, rng);
     }
     moved
+}
+
+/// Redraws the context of one frame, unless it is known; whether it has changed.
+pub(crate) fn redraw(
+    frame: FrameId,
+    state: &mut State,
+    model: &Model,
+    data: &Dataset,
+    rng: &mut Rng,
+) -> bool {
+    if !is_sampled(frame, model, data) {
+        return false;
+    }
+    let mut ln_weights = Vec::new();
+    let before = state.seating.context_of(frame);
+    self::ln_weights(frame, state, model, data, &mut ln_weights);
+    let drawn = ContextId::new(rng.categorical_ln(&mut ln_weights));
+    let after = match drawn.index() < state.seating.n_contexts() {
+        true => drawn,
+        // A frame alone in its context keeps that slot: it is what a new context would be.
+        false if state.seating.n_frames_in(before) == 1 => before,
+        false => state.open_context(data, model),
+    };
+    if after != before {
+        state.move_frame(frame, after, data);
+    }
+    after != before
 }
 
 fn is_sampled(frame: FrameId, model: &Model, data: &Dataset) -> bool {

@@ -5,16 +5,17 @@
 //! the `repeat` factor. One face is summed over exactly; several are searched face by face, keeping every
 //! configuration within [`NEGLIGIBLE`] of the best, and at most [`WIDEST`] of them.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 
 use super::posterior::{Pooled, Posterior};
+use super::shortlist::{self, Near, Table};
 use crate::math::{ln_add_exp, ln_gamma, ln_sum_exp};
 use crate::model::face::{Centred, Group};
 use crate::model::{ContextMode, FaceModel};
 
 /// Configurations this many nats below the best one carry less than 1e-15 of its probability.
-const NEGLIGIBLE: f64 = 35.0;
+pub(super) const NEGLIGIBLE: f64 = 35.0;
 /// More configurations than this are not kept from face to face.
 const WIDEST: usize = 512;
 /// Frames with more faces than a mask has bits are answered in pieces.
@@ -22,12 +23,13 @@ pub(super) const MOST_FACES: usize = 64;
 
 /// A new frame, with every face compared to every distinct group of faces once for all draws.
 pub(super) struct NewFrame<'p> {
-    posterior: &'p Posterior,
+    pub posterior: &'p Posterior,
     context: Option<&'p str>,
-    xs: Vec<Centred>,
-    /// ln predictive of face r under group u, and under nobody.
-    ln_at: Vec<Vec<f64>>,
-    ln_new: Vec<f64>,
+    pub xs: Vec<Centred>,
+    /// ln predictive of the first face under every group, where all of them are asked for.
+    ln_at: OnceCell<Vec<f64>>,
+    /// ln predictive of face r under nobody.
+    pub ln_new: Vec<f64>,
     /// ln predictive of face r under a group (or nobody, `None`) joined by earlier faces of the frame.
     joined: HashMap<(Option<u32>, u64, usize), f64>,
 }
@@ -81,7 +83,32 @@ pub(super) struct Candidate {
     label: ContextLabel,
     pub ln_prior: f64,
     context: Option<usize>,
-    concentration: f64,
+    pub concentration: f64,
+}
+
+impl Candidate {
+    /// The column of [`Posterior::seats_and_weights`] that holds seat weights of this context, and by what to multiply.
+    pub fn column(&self) -> (usize, f64) {
+        match self.context {
+            Some(context) => (1 + context, 1.0),
+            None => (0, self.concentration),
+        }
+    }
+
+    /// ln (N_c. + alpha_c).
+    pub fn ln_denominator(&self, draw: &Pooled) -> f64 {
+        Seats::of(draw, self).ln_denominator(1)
+    }
+}
+
+impl Marginals {
+    /// A context has this much probability more.
+    pub fn add_context(&mut self, candidate: &Candidate, p: f64) {
+        match self.contexts.iter_mut().find(|known| known.0 == candidate.label) {
+            Some(known) => known.1 += p,
+            None => self.contexts.push((candidate.label, p)),
+        }
+    }
 }
 
 impl<'p> NewFrame<'p> {
@@ -94,24 +121,56 @@ impl<'p> NewFrame<'p> {
             model.centre(face, &mut x);
             xs.push(x);
         }
-        let ln_at = xs
-            .iter()
-            .map(|x| posterior.groups.iter().map(|group| model.ln_predictive(group, x)).collect())
-            .collect();
         let ln_new = xs.iter().map(|x| model.ln_predictive(&nobody, x)).collect();
-        Self { posterior, context, xs, ln_at, ln_new, joined: HashMap::new() }
+        Self { posterior, context, xs, ln_at: OnceCell::new(), ln_new, joined: HashMap::new() }
     }
 
-    /// The marginals of the frame's faces and context under one draw.
-    pub fn under(&mut self, draw: &Pooled) -> Marginals {
-        let candidates = self.candidates(draw);
+    /// ln predictive of the first face under a group.
+    pub fn ln_face(&self, group: usize) -> f64 {
+        self.posterior.model.face.ln_predictive(&self.posterior.groups[group], &self.xs[0])
+    }
+
+    /// The marginals of the frame's faces and context under every draw.
+    pub fn under_all(&mut self) -> Vec<Marginals> {
+        self.marginals(shortlist::find)
+    }
+
+    /// With the seats that matter as `find` finds them.
+    fn marginals(&mut self, find: impl Fn(&Posterior, &Centred, &mut [Vec<Table<'_>>])) -> Vec<Marginals> {
+        let draws: &'p [Pooled] = &self.posterior.draws;
+        let candidates: Vec<Vec<Candidate>> = draws.iter().map(|draw| self.candidates(draw)).collect();
+        // By face, draw and context.
+        let mut tables: Vec<Vec<Vec<Table<'p>>>> = Vec::new();
+        for (x, &ln_new) in self.xs.iter().zip(&self.ln_new) {
+            let table = |(draw, candidate): (&'p Pooled, &Candidate)| Table {
+                best: candidate.concentration.ln() + draw.ln_unseen + ln_new,
+                seats: Seats::of(draw, candidate),
+                near: Vec::new(),
+            };
+            let of_draw = |(draw, candidates): (&'p Pooled, &Vec<Candidate>)| {
+                candidates.iter().map(|candidate| table((draw, candidate))).collect()
+            };
+            let mut of_face: Vec<Vec<Table<'p>>> = draws.iter().zip(&candidates).map(of_draw).collect();
+            find(self.posterior, x, &mut of_face);
+            tables.push(of_face);
+        }
+        let of_draw = |(number, candidates): (usize, &Vec<Candidate>)| {
+            let seats: Vec<&[Table<'p>]> = tables.iter().map(|of_face| &of_face[number][..]).collect();
+            self.under(&draws[number], candidates, &seats)
+        };
+        candidates.iter().enumerate().map(of_draw).collect()
+    }
+
+    /// The marginals of the frame's faces and context under one draw; `tables` by face and context.
+    fn under(&mut self, draw: &Pooled, candidates: &[Candidate], tables: &[&[Table<'_>]]) -> Marginals {
         let n_faces = self.xs.len();
         let mut ln_contexts = Vec::new();
         let mut per_context = Vec::new();
-        for candidate in &candidates {
-            let found = match n_faces {
-                1 => self.one_face(draw, candidate),
-                _ => self.all_faces(draw, candidate),
+        for (number, candidate) in candidates.iter().enumerate() {
+            let of_context: Vec<&Table<'_>> = tables.iter().map(|of_face| &of_face[number]).collect();
+            let found = match of_context[..] {
+                [table] => self.one_face(draw, candidate, table),
+                _ => self.all_faces(draw, candidate, &of_context),
             };
             ln_contexts.push(candidate.ln_prior + found.ln_evidence);
             per_context.push(found);
@@ -125,10 +184,7 @@ impl<'p> NewFrame<'p> {
         };
         for ((candidate, ln_p), found) in candidates.iter().zip(ln_contexts).zip(per_context) {
             let p = (ln_p - ln_evidence).exp();
-            match marginals.contexts.iter_mut().find(|known| known.0 == candidate.label) {
-                Some(known) => known.1 += p,
-                None => marginals.contexts.push((candidate.label, p)),
-            }
+            marginals.add_context(candidate, p);
             for face in 0..n_faces {
                 marginals.new[face] += p * found.new[face];
                 let of_face = found.identities[face].iter().map(|&(identity, share)| (identity, p * share));
@@ -197,8 +253,12 @@ impl<'p> NewFrame<'p> {
     /// ln p(seat and face | context) for the only face of a frame: all identities (6), then a new one (7).
     pub fn ln_seats(&self, draw: &Pooled, candidate: &Candidate) -> Vec<f64> {
         let seats = Seats::of(draw, candidate);
+        let ln_at = self.ln_at.get_or_init(|| {
+            let groups = self.posterior.groups.iter();
+            groups.map(|group| self.posterior.model.face.ln_predictive(group, &self.xs[0])).collect()
+        });
         let mut ln_weights: Vec<f64> = (0..draw.group.len())
-            .map(|identity| seats.ln_known(identity, 0.0) + self.ln_at[0][draw.group[identity] as usize])
+            .map(|identity| seats.ln_known(identity, 0.0) + ln_at[draw.group[identity] as usize])
             .collect();
         ln_weights.push(candidate.concentration.ln() + draw.ln_unseen + self.ln_new[0]);
         let ln_denominator = seats.ln_denominator(1);
@@ -207,48 +267,29 @@ impl<'p> NewFrame<'p> {
     }
 
     /// (6), (7) and (18) for the only face of a frame.
-    fn one_face(&self, draw: &Pooled, candidate: &Candidate) -> InContext {
-        let ln_weights = self.ln_seats(draw, candidate);
-        let best = ln_weights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let mut total = 0.0;
-        let mut kept: Vec<(u32, f64)> = Vec::new();
-        for (identity, ln_weight) in ln_weights.iter().enumerate() {
-            if ln_weight - best > -NEGLIGIBLE {
-                let weight = (ln_weight - best).exp();
-                total += weight;
-                kept.push((identity as u32, weight));
-            }
-        }
+    fn one_face(&self, draw: &Pooled, candidate: &Candidate, table: &Table<'_>) -> InContext {
+        let best = table.best;
+        let ln_new = candidate.concentration.ln() + draw.ln_unseen + self.ln_new[0];
+        let weight =
+            |ln_weight: f64| if ln_weight - best > -NEGLIGIBLE { (ln_weight - best).exp() } else { 0.0 };
+        let mut kept: Vec<(u32, f64)> =
+            table.near.iter().map(|near| (near.identity, weight(near.ln_weight))).collect();
+        let total = kept.iter().map(|seat| seat.1).sum::<f64>() + weight(ln_new);
         kept.iter_mut().for_each(|seat| seat.1 /= total);
-        let new = match kept.last() {
-            Some(&(identity, p)) if identity as usize == draw.group.len() => {
-                kept.pop();
-                p
-            }
-            _ => 0.0,
-        };
-        let ln_evidence = best + total.ln();
-        InContext { ln_evidence, identities: vec![kept], new: vec![new] }
+        let ln_evidence = best + total.ln() - table.seats.ln_denominator(1);
+        InContext { ln_evidence, identities: vec![kept], new: vec![weight(ln_new) / total] }
     }
 
     /// All faces of a frame, searched face by face.
-    fn all_faces(&mut self, draw: &Pooled, candidate: &Candidate) -> InContext {
+    fn all_faces(&mut self, draw: &Pooled, candidate: &Candidate, tables: &[&Table<'_>]) -> InContext {
         let n_faces = self.xs.len();
         let seats = Seats::of(draw, candidate);
         let mut beam = vec![Configuration { ln_weight: 0.0, seats: Vec::new() }];
-        for face in 0..n_faces {
-            // The seats that matter to this face if nobody of the frame were there already.
-            let alone: Vec<f64> = (0..draw.group.len())
-                .map(|i| seats.ln_known(i, 0.0) + self.ln_at[face][draw.group[i] as usize])
-                .collect();
-            let ln_alone_new = candidate.concentration.ln() + draw.ln_unseen + self.ln_new[face];
-            let best = alone.iter().copied().fold(ln_alone_new, f64::max);
-            let near: Vec<u32> = (0..alone.len() as u32)
-                .filter(|&identity| alone[identity as usize] > best - NEGLIGIBLE)
-                .collect();
+        for (face, table) in tables.iter().enumerate() {
             let mut next = Vec::new();
             for configuration in &beam {
-                self.extend(configuration, face, &near, &seats, draw, &mut next);
+                // The seats that matter to this face if nobody of the frame were there already.
+                self.extend(configuration, face, &table.near, &seats, draw, &mut next);
             }
             let best = next.iter().map(|c| c.ln_weight).fold(f64::NEG_INFINITY, f64::max);
             next.retain(|configuration| configuration.ln_weight > best - NEGLIGIBLE);
@@ -279,7 +320,7 @@ impl<'p> NewFrame<'p> {
         &mut self,
         configuration: &Configuration,
         face: usize,
-        near: &[u32],
+        near: &[Near],
         seats: &Seats<'_>,
         draw: &Pooled,
         out: &mut Vec<Configuration>,
@@ -295,18 +336,23 @@ impl<'p> NewFrame<'p> {
             out.push(Configuration { ln_weight: configuration.ln_weight + ln_step, seats });
         };
         // Identities that faces of this frame already have are tried too, however far they looked alone.
-        let mut known: Vec<u32> = near.to_vec();
+        let mut known: Vec<(u32, f64)> = near.iter().map(|near| (near.identity, near.ln_face)).collect();
         for seat in &configuration.seats {
             match seat {
-                Seat::Known(identity) if !known.contains(identity) => known.push(*identity),
+                Seat::Known(identity) if !known.iter().any(|known| known.0 == *identity) => {
+                    known.push((*identity, f64::NAN)); // what it says alone is not asked for
+                }
                 _ => {}
             }
         }
-        for identity in known {
+        for (identity, ln_alone) in known {
             let mask = at(Seat::Known(identity));
             let earlier = f64::from(mask.count_ones());
             let ln_seat = seats.ln_known(identity as usize, earlier);
-            let ln_face = self.ln_joined(Some(draw.group[identity as usize]), mask, face);
+            let ln_face = match mask {
+                0 => ln_alone,
+                _ => self.ln_joined(Some(draw.group[identity as usize]), mask, face),
+            };
             push(
                 Seat::Known(identity),
                 ln_seat + ln_face + if mask == 0 { 0.0 } else { earlier * ln_repeat },
@@ -336,7 +382,6 @@ impl<'p> NewFrame<'p> {
     /// ln predictive of a face under a group (or nobody) joined by the frame's earlier faces of `mask`.
     fn ln_joined(&mut self, group: Option<u32>, mask: u64, face: usize) -> f64 {
         match (group, mask) {
-            (Some(group), 0) => self.ln_at[face][group as usize],
             (None, 0) => self.ln_new[face],
             _ => {
                 let model = &self.posterior.model.face;
@@ -378,7 +423,7 @@ fn ln_together(model: &FaceModel, group: &Group, faces: &[&Centred]) -> f64 {
 }
 
 /// Seat weights of one context of one draw.
-struct Seats<'d> {
+pub(super) struct Seats<'d> {
     draw: &'d Pooled,
     context: Option<usize>,
     concentration: f64,
@@ -392,8 +437,13 @@ impl<'d> Seats<'d> {
         Self { draw, context: candidate.context, concentration: candidate.concentration, of_new }
     }
 
+    /// ln of how much larger alpha_c is than that of any of the draw's contexts, at least 0.
+    pub fn ln_excess(&self) -> f64 {
+        (self.concentration / self.draw.highest_concentration()).ln().max(0.0)
+    }
+
     /// ln (N_ci + alpha_c pi_0i), with faces of the same frame seated there before.
-    fn ln_known(&self, identity: usize, earlier: f64) -> f64 {
+    pub fn ln_known(&self, identity: usize, earlier: f64) -> f64 {
         let n_at = self.context.map_or(0, |context| self.draw.contexts[context].n_at[identity]);
         let ln_share = self.concentration.ln() + self.draw.ln_weight[identity];
         match f64::from(n_at) + earlier {
@@ -471,7 +521,88 @@ fn ln_stirling(n: u32) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::alone::Alone;
     use super::*;
+    use crate::cases;
+    use crate::chain::Chain;
+    use crate::gibbs::Sweep;
+    use crate::random::driver;
+    use crate::simulate::prior;
+
+    /// The plain way: every seat of every draw.
+    fn find_plainly(posterior: &Posterior, x: &Centred, tables: &mut [Vec<Table<'_>>]) {
+        for (tables, draw) in tables.iter_mut().zip(&posterior.draws) {
+            for table in tables {
+                for (identity, &group) in (0..).zip(&draw.group) {
+                    let ln_face = posterior.model.face.ln_predictive(&posterior.groups[group as usize], x);
+                    let ln_weight = table.seats.ln_known(identity as usize, 0.0) + ln_face;
+                    table.best = table.best.max(ln_weight);
+                    table.near.push(Near { identity, ln_face, ln_weight });
+                }
+                let best = table.best;
+                table.near.retain(|near| near.ln_weight > best - NEGLIGIBLE);
+            }
+        }
+    }
+
+    /// What is found of a face alone in its frame, against the plain way.
+    fn compare(alone: &Option<Alone>, plain: &[Marginals], posterior: &Posterior, name: &str) {
+        let Some(alone) = alone else { return };
+        let near = |a: f64, b: f64| (a - b).abs() < 1e-9;
+        let mut seats: Vec<Vec<f64>> =
+            posterior.draws.iter().map(|draw| vec![0.0; draw.group.len()]).collect();
+        alone.for_each_seat(posterior, |draw, identity, group, p| {
+            assert_eq!(posterior.draws[draw].group[identity as usize], group);
+            seats[draw][identity as usize] += p;
+        });
+        for ((found, plain), mut seats) in alone.marginals.iter().zip(plain).zip(seats) {
+            assert!(near(found.ln_evidence, plain.ln_evidence), "{name}");
+            assert!(near(found.new[0], plain.new[0]), "{name}");
+            assert_eq!(found.contexts.len(), plain.contexts.len());
+            assert!(found.contexts.iter().zip(&plain.contexts).all(|(a, b)| a.0 == b.0 && near(a.1, b.1)));
+            plain.identities[0].iter().for_each(|&(identity, p)| seats[identity as usize] -= p);
+            assert!(seats.iter().all(|&off| near(off, 0.0)), "{name}: {seats:?}");
+        }
+    }
+
+    #[test]
+    fn the_shortlist_leaves_out_nothing_that_matters() {
+        let near = |a: f64, b: f64| (a - b).abs() < 1e-9 * (1.0 + a.abs());
+        for case in cases::all() {
+            let mut rng = driver(12);
+            let (state, data) = prior::draw(&case.model, &case.layout, &mut rng);
+            let mut chain = Chain::of_state(state, driver(13));
+            let mut draws = Vec::new();
+            for _ in 0..12 {
+                chain.sweep(&Sweep::default(), &case.model, &data);
+                draws.push(chain.draw(&case.model, &data));
+            }
+            let posterior = Posterior::new(case.model.clone(), &data, &draws);
+            for (context, n_faces, size) in
+                [(None, 1, 1.0), (Some("home"), 2, 3.0), (Some("never seen"), 3, 1.0), (None, 1, 40.0)]
+            {
+                let mut face =
+                    || -> Vec<f32> { (0..data.dimension()).map(|_| (size * rng.normal()) as f32).collect() };
+                let faces: Vec<Vec<f32>> = (0..n_faces).map(|_| face()).collect();
+                let faces: Vec<&[f32]> = faces.iter().map(|face| &face[..]).collect();
+                let quick = NewFrame::new(&posterior, context, &faces).under_all();
+                let plain = NewFrame::new(&posterior, context, &faces).marginals(find_plainly);
+                if let [_] = faces[..] {
+                    let frame = NewFrame::new(&posterior, context, &faces);
+                    compare(&Alone::of(&frame), &plain, &posterior, &case.name);
+                }
+                for (a, b) in quick.iter().zip(&plain) {
+                    assert!(near(a.ln_evidence, b.ln_evidence), "{}", case.name);
+                    assert!(a.new.iter().zip(&b.new).all(|(&a, &b)| near(a, b)), "{}", case.name);
+                    assert_eq!(a.identities.len(), b.identities.len());
+                    for (a, b) in a.identities.iter().zip(&b.identities) {
+                        assert_eq!(a.len(), b.len(), "{}", case.name);
+                        assert!(a.iter().zip(b).all(|(a, b)| a.0 == b.0 && near(a.1, b.1)), "{}", case.name);
+                    }
+                }
+            }
+        }
+    }
 
     #[test]
     fn stirling_numbers_are_those_of_the_books() {

@@ -1,5 +1,6 @@
 //! WHAT CAN BE ASKED: answers from pooled draws, on an immutable [`Posterior`].
 
+mod alone;
 mod descent;
 mod each_draw;
 mod frame;
@@ -7,6 +8,8 @@ pub mod partition;
 mod posterior;
 mod prediction;
 pub mod representative;
+mod screen;
+mod shortlist;
 
 pub use each_draw::ByDraw;
 pub use posterior::Posterior;

@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
+use super::screen::Screen;
 use crate::chain::Draw;
 use crate::data::Dataset;
 use crate::ids::{FaceId, LabelId};
-use crate::model::face::{Centred, Group};
+use crate::model::face::{Centred, FaceKind, Group};
 use crate::model::{ContextMode, Model};
 
 /// Draws pooled for prediction. An identity of a draw is known by the set of its faces: most sets occur in many
@@ -22,6 +23,17 @@ pub struct Posterior {
     begins: Vec<usize>,
     pub(super) draws: Vec<Pooled>,
     n_faces: usize,
+    /// Where each group sits: (draw, identity), one list after the other, and where each begins.
+    seats: Vec<(u32, u32)>,
+    seats_begin: Vec<usize>,
+    /// Per seat pi_0i, then N_ci + alpha_c pi_0i in each context of the draw.
+    weights: Vec<f64>,
+    n_columns: usize,
+    most_identities: usize,
+    /// ln of the most that a seat of the group weighs in any draw, whatever the context.
+    pub(super) ln_highest_seat: Vec<f64>,
+    /// Bounds on what groups say of a face, where there are any.
+    screen: Option<Screen>,
 }
 
 /// What prediction needs of one draw.
@@ -63,8 +75,25 @@ impl Posterior {
             members: Vec::new(),
             begins: vec![0],
             n_kept: 0,
+            screen: match &model.face.kind {
+                FaceKind::Isotropic(_) => Some(Screen::new(model.face.dimension())),
+                FaceKind::Full(_) => None,
+            },
         };
-        let pooled = draws.iter().map(|draw| pool.add(draw, &model, data)).collect();
+        let pooled: Vec<Pooled> = draws.iter().map(|draw| pool.add(draw, &model, data)).collect();
+        let (seats, seats_begin) = by_group(&pooled, pool.groups.len());
+        let n_columns = 1 + pooled.iter().map(|draw| draw.contexts.len()).max().unwrap_or(0);
+        let mut weights = vec![0.0; n_columns * seats.len()];
+        for (row, &(draw, identity)) in weights.chunks_exact_mut(n_columns).zip(&seats) {
+            pooled[draw as usize].weights_of(identity as usize, row);
+        }
+        let mut ln_highest_seat = vec![f64::NEG_INFINITY; pool.groups.len()];
+        for draw in &pooled {
+            for (identity, &group) in draw.group.iter().enumerate() {
+                let highest = &mut ln_highest_seat[group as usize];
+                *highest = highest.max(draw.ln_highest_seat(identity));
+            }
+        }
         Self {
             n_names: data.names().len(),
             names: data.names().to_vec(),
@@ -78,6 +107,13 @@ impl Posterior {
             draws: pooled,
             n_faces: data.n_faces(),
             model,
+            seats,
+            seats_begin,
+            weights,
+            n_columns,
+            most_identities: draws.iter().map(Draw::n_identities).max().unwrap_or(0),
+            ln_highest_seat,
+            screen: pool.screen,
         }
     }
 
@@ -96,14 +132,100 @@ impl Posterior {
         self.n_faces
     }
 
+    /// How many different groups of faces the draws have in all.
+    pub fn n_groups(&self) -> usize {
+        self.groups.len()
+    }
+
     /// The model behind the draws.
     pub fn model(&self) -> &Model {
         &self.model
     }
 
+    /// Where a group sits: (draw, identity).
+    pub(super) fn seats_of(&self, group: usize) -> &[(u32, u32)] {
+        &self.seats[self.seats_begin[group]..self.seats_begin[group + 1]]
+    }
+
+    /// Where a group sits, and per seat pi_0i and N_ci + alpha_c pi_0i in each context c of the draw.
+    pub(super) fn seats_and_weights(&self, group: usize) -> impl Iterator<Item = (&(u32, u32), &[f64])> {
+        let weights = &self.weights[self.seats_begin[group] * self.n_columns..];
+        self.seats_of(group).iter().zip(weights.chunks_exact(self.n_columns))
+    }
+
+    /// How many weights a seat has: one more than there are contexts.
+    pub(super) fn n_columns(&self) -> usize {
+        self.n_columns
+    }
+
+    /// How many identities a draw has at most.
+    pub(super) fn most_identities(&self) -> usize {
+        self.most_identities
+    }
+
+    /// For each group at least ln of a face there and of any of its seats; whether these are the values themselves.
+    pub(super) fn ln_bounds(&self, x: &Centred, out: &mut Vec<f64>) -> bool {
+        if let Some(screen) = &self.screen {
+            screen.ln_bounds(x, &self.ln_highest_seat, out);
+            return false;
+        }
+        let face = &self.model.face;
+        face.ln_bounds(self.groups.iter().zip(self.ln_highest_seat.iter().copied()), x, out);
+        if out.len() == self.groups.len() {
+            return false;
+        }
+        out.clear();
+        let seats = self.groups.iter().zip(&self.ln_highest_seat);
+        out.extend(seats.map(|(group, ln_seat)| face.ln_predictive(group, x) + ln_seat));
+        true
+    }
+
     pub(super) fn members(&self, group: usize) -> &[FaceId] {
         &self.members[self.begins[group]..self.begins[group + 1]]
     }
+}
+
+impl Pooled {
+    /// The largest alpha_c.
+    pub fn highest_concentration(&self) -> f64 {
+        self.contexts.iter().map(|context| context.concentration).fold(0.0, f64::max)
+    }
+
+    /// pi_0i, then N_ci + alpha_c pi_0i in each context.
+    fn weights_of(&self, identity: usize, out: &mut [f64]) {
+        let pi = self.ln_weight[identity].exp();
+        out[0] = pi;
+        for (out, context) in out[1..].iter_mut().zip(&self.contexts) {
+            *out = f64::from(context.n_at[identity]) + context.concentration * pi;
+        }
+    }
+
+    /// ln of at least N_ci + alpha_c pi_0i in any context of the draw.
+    fn ln_highest_seat(&self, identity: usize) -> f64 {
+        let n: u32 = self.contexts.iter().map(|context| context.n_at[identity]).max().unwrap_or(0);
+        let ln_share = self.highest_concentration().ln() + self.ln_weight[identity];
+        if n == 0 { ln_share } else { (f64::from(n) + ln_share.exp()).ln() }
+    }
+}
+
+/// (draw, identity) of every group, one list after the other, and where each begins.
+fn by_group(draws: &[Pooled], n_groups: usize) -> (Vec<(u32, u32)>, Vec<usize>) {
+    let mut begins = vec![0; n_groups + 1];
+    for &group in draws.iter().flat_map(|draw| &draw.group) {
+        begins[group as usize + 1] += 1;
+    }
+    for group in 0..n_groups {
+        begins[group + 1] += begins[group];
+    }
+    let mut next = begins.clone();
+    let mut seats = vec![(0, 0); begins[n_groups]];
+    for (number, draw) in (0..).zip(draws) {
+        for (identity, &group) in (0..).zip(&draw.group) {
+            seats[next[group as usize]] = (number, identity);
+            next[group as usize] += 1;
+        }
+    }
+    (seats, begins)
 }
 
 /// A set of faces: a 128-bit sum over them, and how many.
@@ -123,6 +245,7 @@ struct Pool {
     groups: Vec<Group>,
     members: Vec<FaceId>,
     begins: Vec<usize>,
+    screen: Option<Screen>,
 }
 
 impl Pool {
@@ -187,12 +310,21 @@ impl Pool {
         let number = self.groups.len() as u32;
         let mut group = model.face.group();
         let mut x = Centred::default();
+        let (mut sum, mut sum_of_squares) = (vec![0.0; model.face.dimension()], 0.0);
         for &face in faces {
             model.face.centre(data.embedding(face), &mut x);
             if let Some(scale) = scale_of(face) {
                 x.set_scale(scale);
             }
             model.face.observe(&mut group, &x);
+            if self.screen.is_some() {
+                sum.iter_mut().zip(x.values()).for_each(|(sum, x)| *sum += x);
+                sum_of_squares += x.values().iter().map(|x| x * x).sum::<f64>();
+            }
+        }
+        if let (Some(screen), FaceKind::Isotropic(prior)) = (&mut self.screen, &model.face.kind) {
+            let ln_p = model.face.ln_predictive(&group, &x);
+            screen.push(prior, faces.len() as f64, &sum, sum_of_squares, &x, ln_p);
         }
         self.groups.push(group);
         self.members.extend_from_slice(faces);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::alone::Alone;
 use super::frame::{ContextLabel, MOST_FACES, Marginals, NewFrame};
 use super::posterior::Posterior;
 use crate::chain::diagnostics::weighted_highest_density_interval;
@@ -53,81 +54,61 @@ impl Posterior {
     /// Predicts all faces of one new frame jointly (a crowd of more than 64 in pieces of 64). Without a `context` it is inferred from the faces. Draws
     /// count alike, or with `weighted` each by its probability of the frame, which is the exact posterior.
     pub fn predict(&self, context: Option<&str>, faces: &[&[f32]], weighted: bool) -> Vec<Prediction> {
+        if let [_] = faces
+            && let Some(alone) = Alone::of(&NewFrame::new(self, context, faces))
+        {
+            return vec![self.answer_alone(&alone, context, weighted)];
+        }
         let mut answers = Vec::new();
         for piece in faces.chunks(MOST_FACES) {
             let mut frame = NewFrame::new(self, context, piece);
-            let marginals: Vec<Marginals> = self.draws.iter().map(|draw| frame.under(draw)).collect();
+            let marginals = frame.under_all();
             let weights = draw_weights(&marginals, weighted);
             let context = self.context(&marginals, &weights, context);
             for face in 0..piece.len() {
-                answers.push(self.answer(face, &marginals, &weights, context.clone()));
+                let mut tally = Tally::new(self, &weights);
+                for (draw, marginal) in marginals.iter().enumerate() {
+                    tally.add_new(draw, marginal.new[face]);
+                    for &(identity, p) in &marginal.identities[face] {
+                        tally.add(draw, identity, self.draws[draw].group[identity as usize], p);
+                    }
+                }
+                answers.push(tally.answer(context.clone()));
             }
         }
         answers
     }
 
-    fn answer(
-        &self,
-        face: usize,
-        marginals: &[Marginals],
-        weights: &[f64],
-        context: Vec<(String, f64)>,
-    ) -> Prediction {
-        let (mut acquainted, mut familiar, mut stranger) = (0.0, 0.0, 0.0);
-        let mut unknown_name = 0.0;
-        let mut of_name = vec![vec![0.0; marginals.len()]; self.n_names];
-        let mut of_group: BTreeMap<u32, f64> = BTreeMap::new();
-        for (number, ((marginal, &weight), draw)) in
-            marginals.iter().zip(weights).zip(&self.draws).enumerate()
-        {
-            let new = marginal.new[face];
-            stranger += weight * new;
-            for (label, &h) in draw.name_weights[..self.n_names].iter().enumerate() {
-                of_name[label][number] = h * new;
-            }
-            unknown_name += weight * new * draw.name_weights[self.n_names];
-            for &(identity, p) in &marginal.identities[face] {
-                *of_group.entry(draw.group[identity as usize]).or_default() += weight * p;
-                match draw.name[identity as usize] {
-                    Some(label) => {
-                        acquainted += weight * p;
-                        of_name[label.index()][number] += p;
-                    }
-                    None => {
-                        familiar += weight * p;
-                        unknown_name += weight * p;
-                    }
-                }
-            }
+    /// The answer about a face alone in its frame.
+    fn answer_alone(&self, alone: &Alone, context: Option<&str>, weighted: bool) -> Prediction {
+        let weights = draw_weights(&alone.marginals, weighted);
+        let mut tally = Tally::new(self, &weights);
+        for (draw, marginal) in alone.marginals.iter().enumerate() {
+            tally.add_new(draw, marginal.new[0]);
         }
-        let mut names: Vec<NamePrediction> = of_name
-            .into_iter()
-            .enumerate()
-            .map(|(label, values)| NamePrediction {
-                label: LabelId::new(label),
-                p: values.iter().zip(weights).map(|(value, weight)| value * weight).sum(),
-                hdi: weighted_highest_density_interval(&values, weights, 0.95),
-            })
-            .collect();
-        names.sort_by(|a, b| b.p.total_cmp(&a.p).then(a.label.cmp(&b.label)));
-        let identity = self.most_probable(&of_group);
-        Prediction { acquainted, familiar, stranger, names, unknown_name, identity, context }
+        alone.for_each_seat(self, |draw, identity, group, p| tally.add(draw, identity, group, p));
+        tally.answer(self.context(&alone.marginals, &weights, context))
     }
 
-    /// Over all training faces, the probability of sharing their identity.
-    fn most_probable(&self, of_group: &BTreeMap<u32, f64>) -> Identity {
-        let mut of_face: BTreeMap<FaceId, f64> = BTreeMap::new();
+    /// Over all training faces, the probability of sharing their identity, from that of each group.
+    fn most_probable(&self, of_group: Vec<(usize, f64)>) -> Identity {
+        let mut of_face = Sums::new(self.n_faces());
         // Groups of a vanishing share could not become anybody's best example.
-        let best = of_group.values().copied().fold(0.0, f64::max);
-        for (&group, &p) in of_group.iter().filter(|(_, p)| **p > 1e-6 * best) {
-            for &face in self.members(group as usize) {
-                *of_face.entry(face).or_default() += p;
+        let best = of_group.iter().map(|group| group.1).fold(0.0, f64::max);
+        for &(group, p) in of_group.iter().filter(|group| group.1 > 1e-6 * best) {
+            for &face in self.members(group) {
+                of_face.add(face.index(), p);
             }
         }
-        let mut faces: Vec<(FaceId, f64)> = of_face.into_iter().collect();
-        faces.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        let mut faces = of_face.into_sorted();
+        let better = |a: &(usize, f64), b: &(usize, f64)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
+        if faces.len() > EXAMPLES {
+            faces.select_nth_unstable_by(EXAMPLES - 1, better);
+            faces.truncate(EXAMPLES);
+        }
+        faces.sort_unstable_by(better);
         let p = faces.first().map_or(0.0, |first| first.1);
-        Identity { p, faces: faces.into_iter().take(EXAMPLES).map(|(face, _)| face).collect() }
+        Identity { p, faces: faces.into_iter().map(|(face, _)| FaceId::new(face)).collect() }
     }
 
     fn context(&self, marginals: &[Marginals], weights: &[f64], given: Option<&str>) -> Vec<(String, f64)> {
@@ -147,6 +128,103 @@ impl Posterior {
             of_context.into_iter().map(|(label, p)| (name(label), p)).collect();
         contexts.sort_by(|a, b| b.1.total_cmp(&a.1));
         contexts
+    }
+}
+
+/// The answer about one face, as draws are counted.
+struct Tally<'a> {
+    posterior: &'a Posterior,
+    weights: &'a [f64],
+    acquainted: f64,
+    familiar: f64,
+    stranger: f64,
+    unknown_name: f64,
+    /// By name, then draw.
+    of_name: Vec<Vec<f64>>,
+    of_group: Sums,
+}
+
+impl<'a> Tally<'a> {
+    fn new(posterior: &'a Posterior, weights: &'a [f64]) -> Self {
+        Self {
+            posterior,
+            weights,
+            acquainted: 0.0,
+            familiar: 0.0,
+            stranger: 0.0,
+            unknown_name: 0.0,
+            of_name: vec![vec![0.0; weights.len()]; posterior.n_names],
+            of_group: Sums::new(posterior.groups.len()),
+        }
+    }
+
+    /// A draw gives an identity never seen this probability.
+    fn add_new(&mut self, draw: usize, p: f64) {
+        let (known, unknown) = self.posterior.draws[draw].name_weights.split_at(self.posterior.n_names);
+        self.stranger += self.weights[draw] * p;
+        self.unknown_name += self.weights[draw] * p * unknown[0];
+        self.of_name.iter_mut().zip(known).for_each(|(values, h)| values[draw] += h * p);
+    }
+
+    /// A draw gives one of its identities this probability.
+    fn add(&mut self, draw: usize, identity: u32, group: u32, p: f64) {
+        let weighted = self.weights[draw] * p;
+        self.of_group.add(group as usize, weighted);
+        let is_anybody_named = self.posterior.n_names > 0;
+        match is_anybody_named.then(|| self.posterior.draws[draw].name[identity as usize]).flatten() {
+            Some(label) => {
+                self.acquainted += weighted;
+                self.of_name[label.index()][draw] += p;
+            }
+            None => {
+                self.familiar += weighted;
+                self.unknown_name += weighted;
+            }
+        }
+    }
+
+    fn answer(self, context: Vec<(String, f64)>) -> Prediction {
+        let Self { posterior, weights, acquainted, familiar, stranger, unknown_name, of_name, of_group } =
+            self;
+        let mut names: Vec<NamePrediction> = of_name
+            .into_iter()
+            .enumerate()
+            .map(|(label, values)| NamePrediction {
+                label: LabelId::new(label),
+                p: values.iter().zip(weights).map(|(value, weight)| value * weight).sum(),
+                hdi: weighted_highest_density_interval(&values, weights, 0.95),
+            })
+            .collect();
+        names.sort_by(|a, b| b.p.total_cmp(&a.p).then(a.label.cmp(&b.label)));
+        let identity = posterior.most_probable(of_group.into_sorted());
+        Prediction { acquainted, familiar, stranger, names, unknown_name, identity, context }
+    }
+}
+
+/// Sums at a few of many places.
+struct Sums {
+    sums: Vec<f64>,
+    touched: Vec<usize>,
+}
+
+impl Sums {
+    fn new(n_places: usize) -> Self {
+        Self { sums: vec![0.0; n_places], touched: Vec::new() }
+    }
+
+    /// Adds a positive number.
+    fn add(&mut self, place: usize, more: f64) {
+        if self.sums[place] == 0.0 {
+            self.touched.push(place);
+        }
+        self.sums[place] += more;
+    }
+
+    /// The places with their sums, in order.
+    fn into_sorted(mut self) -> Vec<(usize, f64)> {
+        self.touched.sort_unstable();
+        self.touched.dedup();
+        self.touched.iter().map(|&place| (place, self.sums[place])).collect()
     }
 }
 

@@ -73,8 +73,15 @@ impl State {
         &self.names
     }
 
-    /// Lays out frames, contexts and names that have arrived since. Their faces are not seated yet.
+    /// Lays out frames, contexts and names that have arrived since, and counts anew what was said of all faces. The
+    /// faces of those frames are not seated yet.
     pub fn extend(&mut self, data: &Dataset, model: &Model, rng: &mut Rng) {
+        self.lay_out(data, model, rng);
+        self.count_votes(data);
+    }
+
+    /// Lays out frames, contexts and names that have arrived since, where nothing else has changed.
+    pub(crate) fn lay_out(&mut self, data: &Dataset, model: &Model, rng: &mut Rng) {
         self.names.extend(data, &model.name, rng);
         let n_contexts = match model.context.mode {
             ContextMode::None => 1,
@@ -104,7 +111,6 @@ impl State {
             self.seating.add_frame(context, n_faces);
         }
         self.faces.extend(self.seating.size().0, &model.face);
-        self.count_votes(data);
     }
 
     /// A context for the next frame, from the prior given the frames before it.

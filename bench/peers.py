@@ -1,0 +1,177 @@
+"""kith beside other clusterings on the very same generated faces: ARI, seconds, peak memory. Run by hand.
+
+    python3 -m venv .venv && .venv/bin/pip install -r bench/requirements.txt
+    cargo build --release && .venv/bin/python bench/peers.py --kith target/release/kith
+
+Every method runs in a process of its own, one after the other, on one thread. Where a peer has to be told something
+that nobody knows beforehand (a threshold, how many people there are), it is told the truth and the table says so.
+"""
+
+import argparse
+import csv
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
+
+
+def load(folder):
+    import numpy as np
+
+    x = np.load(Path(folder) / "embeddings.npy")
+    with open(Path(folder) / "faces.csv", newline="", encoding="utf-8") as rows:
+        truth = [row["truth"] for row in csv.DictReader(rows)]
+    people = {person: number for number, person in enumerate(dict.fromkeys(truth))}
+    return x, np.array([people[person] for person in truth])
+
+
+def mixture_default(x, truth):
+    from sklearn.mixture import BayesianGaussianMixture
+
+    n = 3 * (truth.max() + 1) // 2
+    return BayesianGaussianMixture(n_components=n, covariance_type="spherical", random_state=1).fit_predict(x)
+
+
+def mixture_tuned(x, truth):
+    from sklearn.mixture import BayesianGaussianMixture
+
+    n = 3 * (truth.max() + 1) // 2
+    return BayesianGaussianMixture(
+        n_components=n,
+        covariance_type="spherical",
+        weight_concentration_prior=1.0,
+        mean_precision_prior=1.0,
+        covariance_prior=1.0,
+        degrees_of_freedom_prior=40.0 + x.shape[1],
+        init_params="k-means++",
+        max_iter=500,
+        random_state=1,
+    ).fit_predict(x)
+
+
+def hdbscan(x, truth):
+    from sklearn.cluster import HDBSCAN
+
+    return HDBSCAN(min_cluster_size=5).fit_predict(x)
+
+
+def average_linkage(x, truth):
+    """Told the right threshold: half-way between the distances within people and between them."""
+    import numpy as np
+    from sklearn.cluster import AgglomerativeClustering
+
+    rng = np.random.default_rng(1)
+    a, b = rng.integers(len(x), size=(2, 200_000))
+    distance = np.linalg.norm(x[a] - x[b], axis=1)
+    within = np.concatenate([
+        np.linalg.norm(x[rows[0]] - x[rows[1:]], axis=1)
+        for rows in (np.flatnonzero(truth == person) for person in range(truth.max() + 1))
+    ])
+    threshold = 0.5 * (within.mean() + distance[truth[a] != truth[b]].mean())
+    return AgglomerativeClustering(n_clusters=None, distance_threshold=threshold, linkage="average").fit_predict(x)
+
+
+def bnpy_memoised(x, truth):
+    import bnpy
+
+    data = bnpy.data.XData(x.astype("float64"))
+    model, info = bnpy.run(
+        data, "DPMixtureModel", "DiagGauss", "memoVB", nLap=50, nTask=1, K=50, initname="randexamples",
+        moves="birth,merge,shuffle", output_path=tempfile.mkdtemp(), printEvery=1000,
+    )
+    return model.calc_local_params(data)["resp"].argmax(axis=1)
+
+
+PEERS = {
+    "scikit-learn BayesianGaussianMixture, as it comes": mixture_default,
+    "scikit-learn BayesianGaussianMixture, tuned by hand": mixture_tuned,
+    "scikit-learn HDBSCAN": hdbscan,
+    "scikit-learn average linkage, told the threshold": average_linkage,
+    "bnpy, memoised variational with births and merges": bnpy_memoised,
+}
+
+
+def one(name, folder):
+    """Runs one peer; prints what it came to."""
+    from sklearn.metrics import adjusted_rand_score
+
+    x, truth = load(folder)
+    started = time.perf_counter()
+    try:
+        found = PEERS[name](x, truth)
+    except Exception as error:  # a peer that does not run is a line of the table, not the end of it
+        print(json.dumps({"error": f"{type(error).__name__}: {error}".splitlines()[0]}))
+        return
+    seconds = time.perf_counter() - started
+    ari = adjusted_rand_score(truth, found)
+    print(json.dumps({"ari": ari, "seconds": seconds, "people": len(set(found.tolist()))}))
+
+
+def watched(command, seconds):
+    """What a command printed last, how long it took, and its peak memory in bytes."""
+    started = time.perf_counter()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, **ONE_THREAD}, text=True) as child:
+        import threading
+
+        timer = threading.Timer(seconds, child.kill)
+        timer.start()
+        out = child.stdout.read()
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        timer.cancel()
+    taken = time.perf_counter() - started
+    lines = out.strip().splitlines()
+    return (lines[-1] if lines and child.returncode == 0 else None), taken, 1024 * usage.ru_maxrss
+
+
+def main():
+    parse = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parse.add_argument("--kith", default="target/release/kith", help="the program")
+    parse.add_argument("--people", default=266, type=int)
+    parse.add_argument("--photos", default=38, type=int)
+    parse.add_argument("--dimension", default=128, type=int)
+    parse.add_argument("--spread", default=0.6, type=float, help="so that a nearest neighbour is right 97 %% of the time")
+    parse.add_argument("--seconds", default=900, type=float, help="a method is stopped after this long")
+    parse.add_argument("--one", nargs=2, metavar=("PEER", "DATASET"), help=argparse.SUPPRESS)
+    options = parse.parse_args()
+    if options.one:
+        return one(*options.one)
+    with tempfile.TemporaryDirectory() as folder:
+        compare(options, Path(folder))
+
+
+def compare(options, folder):
+    data, model = folder / "faces", folder / "isotropic.toml"
+    simulate = ["--kind", "gallery", "--people", options.people, "--photos", options.photos]
+    simulate += ["--dimension", options.dimension, "--spread", options.spread, "--out", data]
+    subprocess.run([options.kith, "simulate", *map(str, simulate)], check=True)
+    model.write_text('[face]\nkind = "isotropic"\n', encoding="utf-8")
+
+    print(f"{options.people * options.photos} faces of {options.people} people, D = {options.dimension}\n")
+    print("| method | ARI | seconds | peak memory |\n|---|---|---|---|")
+    short = ["--chains", "1", "--threads", "1", "--sweeps", "4", "--burn-in", "2", "--thin", "1"]
+    fit = [options.kith, "fit", data, "--draws", folder / "draws.ndjson", "--model", model, "--json", *short]
+    last, taken, peak = watched(list(map(str, fit)), options.seconds)
+    ari = json.loads(last)["ari"]["partition"] if last else None
+    row("kith fit, isotropic, one chain, 4 sweeps, reading and writing included", ari, taken, peak)
+    for name in PEERS:
+        last, taken, peak = watched([sys.executable, __file__, "--one", name, str(data)], options.seconds)
+        found = json.loads(last) if last else {"error": f"stopped after {taken:.0f} s"}
+        if "error" in found:
+            print(f"| {name} | {found['error']} | | |", flush=True)
+        else:
+            row(name, found["ari"], found["seconds"], peak)
+
+
+def row(name, ari, seconds, peak):
+    shown = "failed" if ari is None else f"{ari:.3f}"
+    print(f"| {name} | {shown} | {seconds:.1f} | {peak / 1e6:.0f} MB |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

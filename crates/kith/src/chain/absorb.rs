@@ -1,0 +1,216 @@
+//! Frames taken in at a cost that does not grow with what was seen before.
+//!
+//! New faces are seated, and a bounded number of earlier ones is looked at again: some that were seated with the new
+//! faces' people when they arrived, some that did not stay where they were when last looked at, and some in turn, which
+//! is a sweep of everything in small pieces. Which ones does not depend on where they sit now: a face's place in
+//! [`Attention`] is settled when it arrives or was last looked at, so every look is a step of the Gibbs sampler.
+//! Tables, weights and names are redrawn when there are a little more faces than last time, at a cost per face that
+//! stays the same.
+
+use std::collections::VecDeque;
+
+use serde::{Deserialize, Serialize};
+
+use super::Chain;
+use crate::data::Dataset;
+use crate::gibbs::assignments::Scan;
+use crate::gibbs::{contexts, names, weights};
+use crate::ids::{FaceId, FrameId, IdentityId};
+use crate::model::Model;
+use crate::model::face::Centred;
+use crate::random::Rng;
+use crate::state::State;
+
+/// Weights are redrawn when so many of the faces, one in this, are new.
+const GROWTH: usize = 64;
+/// A face that moved is looked at again until it has stayed so many times in a row.
+const LOOKS: u8 = 4;
+/// So many of those are remembered at most; then the oldest is left to its turn.
+const MOST_DOUBTFUL: usize = 256;
+
+/// Which earlier faces are worth another look.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Attention {
+    /// Per slot of the state, the faces that first sat there.
+    met: Vec<Vec<FaceId>>,
+    /// How many faces are in these lists.
+    n_met: usize,
+    /// Faces that have moved, the longest waiting first, with how often they must stay from now on.
+    doubtful: VecDeque<(FaceId, u8)>,
+    /// The face whose turn is next.
+    turn: usize,
+    /// With so many faces weights are redrawn.
+    due: usize,
+}
+
+impl Chain {
+    /// Takes in frames that have arrived since, and looks at `revisits` earlier faces again for each. What was said of
+    /// earlier faces must not have changed: [`Chain::extend`] is for that.
+    pub fn absorb(&mut self, revisits: usize, model: &Model, data: &Dataset) {
+        let (n_faces, n_frames) = self.state.seating.size();
+        self.attention.meet(n_faces, &self.state);
+        self.state.lay_out(data, model, &mut self.rng);
+        let (state, rng) = (&mut self.state, &mut self.rng);
+        let mut look = Look { scan: Scan::new(model), x: Centred::default(), model, data, state, rng };
+        for frame in data.frames().skip(n_frames) {
+            look.absorb(frame, revisits, &mut self.attention);
+        }
+        if data.n_faces() >= self.attention.due {
+            self.attention.due = data.n_faces() + data.n_faces() / GROWTH + 1;
+            names::step(&mut self.state, model, &mut self.rng);
+            weights::step(&mut self.state, model, data, &mut self.rng);
+        }
+        debug_assert_eq!(self.state.check(model, data), Ok(()));
+    }
+}
+
+impl Attention {
+    /// Notes where the faces up to `n_faces` sit, that have come by another way.
+    fn meet(&mut self, n_faces: usize, state: &State) {
+        for face in (self.n_met..n_faces).map(FaceId::new) {
+            self.note(face, state.seating.identity_of(face).expect("every earlier face is seated"));
+        }
+    }
+
+    fn note(&mut self, face: FaceId, identity: IdentityId) {
+        if self.met.len() <= identity.index() {
+            self.met.resize(identity.index() + 1, Vec::new());
+        }
+        self.met[identity.index()].push(face);
+        self.n_met += 1;
+    }
+
+    /// A face has been looked at.
+    fn looked(&mut self, face: FaceId, has_moved: bool, left: u8) {
+        let left = if has_moved { LOOKS } else { left };
+        if left == 0 {
+            return;
+        }
+        if self.doubtful.len() == MOST_DOUBTFUL {
+            self.doubtful.pop_front();
+        }
+        self.doubtful.push_back((face, left));
+    }
+}
+
+/// One frame's looks at faces.
+struct Look<'a> {
+    scan: Scan,
+    x: Centred,
+    model: &'a Model,
+    data: &'a Dataset,
+    state: &'a mut State,
+    rng: &'a mut Rng,
+}
+
+impl Look<'_> {
+    fn absorb(&mut self, frame: FrameId, revisits: usize, attention: &mut Attention) {
+        let (model, data) = (self.model, self.data);
+        let new = data.faces_in(frame);
+        let n_before = new.first().map_or(0, |face| face.index());
+        for &face in new {
+            self.scan.seat_new(face, self.state, model, data, self.rng);
+        }
+        // Again, now that all of the frame have a seat.
+        for &face in new {
+            let has_moved = self.again(face);
+            attention.note(face, self.identity_of(face));
+            attention.looked(face, has_moved, 0);
+        }
+        let mut left = revisits.min(n_before);
+        for _ in 0..(left / 4).min(attention.doubtful.len()) {
+            let Some((face, times)) = attention.doubtful.pop_front() else { break };
+            let has_moved = self.again(face);
+            attention.looked(face, has_moved, times - 1);
+            left -= 1;
+        }
+        for near in 0..left / 2 {
+            let slot = self.identity_of(new[near % new.len()]).index();
+            let Some(met) = attention.met.get(slot).filter(|met| !met.is_empty()) else { continue };
+            let face = met[self.rng.below(met.len())];
+            if face.index() < n_before {
+                let has_moved = self.again(face);
+                attention.looked(face, has_moved, 0);
+                left -= 1;
+            }
+        }
+        for _ in 0..left {
+            attention.turn = if attention.turn >= n_before { 0 } else { attention.turn };
+            let face = FaceId::new(attention.turn);
+            attention.turn += 1;
+            let has_moved = self.again(face);
+            attention.looked(face, has_moved, 0);
+        }
+        contexts::redraw(frame, self.state, model, data, self.rng);
+        for &face in new {
+            let identity = self.identity_of(face);
+            self.state.faces.redraw(identity, &model.face, self.rng);
+            if self.state.names.n_known() > 0 {
+                names::redraw(identity, self.state, model, self.rng);
+            }
+        }
+    }
+
+    /// Takes a face off its seat and seats it anew; whether it has moved.
+    fn again(&mut self, face: FaceId) -> bool {
+        let before = self.identity_of(face);
+        self.state.look(face, self.model, self.data, &mut self.x);
+        self.state.remove(face, &self.x, self.model, self.data);
+        self.scan.seat_new(face, self.state, self.model, self.data, self.rng);
+        self.identity_of(face) != before
+    }
+
+    fn identity_of(&self, face: FaceId) -> IdentityId {
+        self.state.seating.identity_of(face).expect("the face is seated")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cases;
+    use crate::data::NewFace;
+    use crate::random::driver;
+    use crate::simulate::prior;
+
+    #[test]
+    fn frames_are_absorbed_in_every_mode_by_a_chain_that_has_learnt_otherwise_before() {
+        for case in cases::all() {
+            let mut rng = driver(6);
+            let (state, mut data) = prior::draw(&case.model, &case.layout, &mut rng);
+            let n_before = data.n_faces();
+            let mut chain = Chain::of_state(state, driver(7));
+            for frame in 0..12 {
+                let mut face =
+                    || -> Vec<f32> { (0..data.dimension()).map(|_| rng.normal() as f32).collect() };
+                let (a, b) = (face(), face());
+                let name = data.names().first().filter(|_| frame % 3 == 0).cloned();
+                let faces =
+                    [NewFace { embedding: &a, name: name.as_deref() }, NewFace { embedding: &b, name: None }];
+                data.push_frame(data.contexts().first().cloned().as_deref(), &faces[..1 + frame % 2])
+                    .unwrap();
+                chain.absorb(8, &case.model, &data);
+                assert_eq!(chain.state().check(&case.model, &data), Ok(()), "{}", case.name);
+            }
+            assert_eq!(chain.attention.n_met, data.n_faces());
+            assert!(data.n_faces() > n_before);
+        }
+    }
+
+    #[test]
+    fn a_face_that_moved_is_looked_at_until_it_stays() {
+        let mut attention = Attention::default();
+        let face = FaceId(3);
+        attention.looked(face, true, 0);
+        for left in (1..LOOKS).rev() {
+            let (again, times) = attention.doubtful.pop_front().unwrap();
+            assert_eq!((again, times), (face, left + 1));
+            attention.looked(again, false, times - 1);
+        }
+        let (_, times) = attention.doubtful.pop_front().unwrap();
+        attention.looked(face, false, times - 1);
+        assert!(attention.doubtful.is_empty());
+        (0..2 * MOST_DOUBTFUL).for_each(|face| attention.looked(FaceId::new(face), true, 0));
+        assert_eq!(attention.doubtful.len(), MOST_DOUBTFUL);
+    }
+}

@@ -1,0 +1,183 @@
+//! One face alone in its frame, under all draws at once: (6), (7) and (18) without a logarithm per seat.
+//!
+//! Under a draw a seat weighs F_u w, where F_u is what the faces of group u say of the new one and
+//! w = N_ci + alpha_c pi_0i is the seat's own. F_u is the same in all draws and w the same for all faces: it is worked
+//! out beforehand. Groups are taken in the order of an upper bound, until all that are left could not add
+//! [`NEGLIGIBLE`] to the total of any draw.
+
+use super::frame::{Candidate, Marginals, NewFrame};
+use super::posterior::Posterior;
+
+/// The share of a draw's total that may be left out.
+const NEGLIGIBLE: f64 = 1e-10;
+/// Groups are first taken down to so many nats below the best bound: usually all that matter.
+const FIRST: f64 = 45.0;
+/// Whether enough was taken is asked after so many groups.
+const EVERY: usize = 64;
+/// A draw whose seats are all this much less likely than another's best is for logarithms.
+const TINY: f64 = 1e-250;
+
+/// What was found of the face.
+pub(super) struct Alone {
+    /// Per draw, but for the identities.
+    pub marginals: Vec<Marginals>,
+    /// The groups that matter, with F_u.
+    groups: Vec<(u32, f64)>,
+    /// Per draw and column of [`Posterior::weights_at`]: the probability of a seat over F_u w.
+    per_weight: Vec<f64>,
+}
+
+impl Alone {
+    /// `None` where the numbers would underflow.
+    pub fn of(frame: &NewFrame<'_>) -> Option<Self> {
+        let posterior = frame.posterior;
+        let candidates: Vec<Vec<Candidate>> =
+            posterior.draws.iter().map(|draw| frame.candidates(draw)).collect();
+        let mut bounds = Vec::new();
+        posterior.ln_bounds(&frame.xs[0], &mut bounds);
+        let excess = posterior.draws.iter().zip(&candidates).flat_map(|(draw, candidates)| {
+            let highest = draw.highest_concentration();
+            candidates.iter().map(move |candidate| (candidate.concentration / highest).ln())
+        });
+        let excess = excess.fold(0.0, f64::max);
+        bounds.iter_mut().for_each(|bound| *bound += excess);
+
+        let mut sum = Sum::new(posterior, &candidates, frame, &bounds);
+        let highest = bounds.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let is_enough = sum.take(highest - FIRST, f64::INFINITY, &bounds)
+            || sum.take(f64::NEG_INFINITY, highest - FIRST, &bounds);
+        debug_assert!(is_enough || sum.groups.len() == bounds.len());
+        sum.finish()
+    }
+
+    /// Calls `each` with the draw, the identity, the group and the probability of every seat that matters.
+    pub fn for_each_seat(&self, posterior: &Posterior, mut each: impl FnMut(usize, u32, u32, f64)) {
+        let width = posterior.n_columns();
+        for &(group, f) in &self.groups {
+            for (seat, weights) in posterior.seats_and_weights(group as usize) {
+                let draw = seat.0 as usize;
+                let per_weight = &self.per_weight[draw * width..][..width];
+                let p: f64 = per_weight.iter().zip(weights).map(|(per, weight)| per * weight).sum();
+                each(draw, seat.1, group, f * p);
+            }
+        }
+    }
+}
+
+/// The totals of all draws as groups are taken.
+struct Sum<'a, 'p> {
+    posterior: &'a Posterior,
+    candidates: &'a [Vec<Candidate>],
+    frame: &'a NewFrame<'p>,
+    /// ln of the unit in which F_u is reckoned.
+    ln_unit: f64,
+    groups: Vec<(u32, f64)>,
+    /// Per draw and column, the sum of F_u w.
+    totals: Vec<f64>,
+    /// Per draw and candidate, the weight of a new identity.
+    new: Vec<Vec<f64>>,
+}
+
+impl<'a, 'p> Sum<'a, 'p> {
+    fn new(
+        posterior: &'a Posterior,
+        candidates: &'a [Vec<Candidate>],
+        frame: &'a NewFrame<'p>,
+        bounds: &[f64],
+    ) -> Self {
+        let best = (0..bounds.len()).max_by(|&a, &b| bounds[a].total_cmp(&bounds[b]));
+        let ln_best = best.map_or(f64::NEG_INFINITY, |group| frame.ln_face(group));
+        let ln_unit = ln_best.max(frame.ln_new[0]);
+        let new = |(draw, candidates): (&super::posterior::Pooled, &Vec<Candidate>)| {
+            let weight = |candidate: &Candidate| {
+                candidate.concentration * (draw.ln_unseen + frame.ln_new[0] - ln_unit).exp()
+            };
+            candidates.iter().map(weight).collect()
+        };
+        Self {
+            posterior,
+            candidates,
+            frame,
+            ln_unit,
+            groups: Vec::new(),
+            totals: vec![0.0; posterior.draws.len() * posterior.n_columns()],
+            new: posterior.draws.iter().zip(candidates).map(new).collect(),
+        }
+    }
+
+    /// Takes groups with bounds from `low` to `high`, the highest first, until what is left is negligible.
+    fn take(&mut self, low: f64, high: f64, bounds: &[f64]) -> bool {
+        let posterior = self.posterior;
+        let width = posterior.n_columns();
+        let is_between = |&group: &u32| (low..high).contains(&bounds[group as usize]);
+        let mut groups: Vec<u32> = (0..bounds.len() as u32).filter(is_between).collect();
+        groups.sort_unstable_by(|&a, &b| bounds[b as usize].total_cmp(&bounds[a as usize]));
+        // From each on, at most so much is left; seats are no more than a draw has identities.
+        let n_below = (bounds.len() - self.groups.len() - groups.len()).min(posterior.most_identities());
+        let mut left = n_below as f64 * (low - self.ln_unit).exp();
+        let left_below = left;
+        let mut left_from = vec![0.0; groups.len()];
+        for (place, &group) in groups.iter().enumerate().rev() {
+            left += (bounds[group as usize] - self.ln_unit).exp();
+            left_from[place] = left;
+        }
+        for (some, left_from) in groups.chunks(EVERY).zip(left_from.chunks(EVERY)) {
+            if left_from[0] <= NEGLIGIBLE * self.least() {
+                return true;
+            }
+            for &group in some {
+                let f = (self.frame.ln_face(group as usize) - self.ln_unit).exp();
+                self.groups.push((group, f));
+                for (seat, weights) in posterior.seats_and_weights(group as usize) {
+                    let totals = &mut self.totals[seat.0 as usize * width..][..width];
+                    totals.iter_mut().zip(weights).for_each(|(total, weight)| *total += f * weight);
+                }
+            }
+        }
+        left_below <= NEGLIGIBLE * self.least()
+    }
+
+    /// The least total of any draw in any context.
+    fn least(&self) -> f64 {
+        let draws = 0..self.candidates.len();
+        draws.flat_map(|draw| self.totals_of(draw)).fold(f64::INFINITY, f64::min)
+    }
+
+    /// Per candidate of a draw, the weight of all its seats.
+    fn totals_of(&self, draw: usize) -> impl Iterator<Item = f64> {
+        let width = self.posterior.n_columns();
+        self.candidates[draw].iter().zip(&self.new[draw]).map(move |(candidate, new)| {
+            let (column, factor) = candidate.column();
+            factor * self.totals[draw * width + column] + new
+        })
+    }
+
+    fn finish(self) -> Option<Alone> {
+        let width = self.posterior.n_columns();
+        let mut marginals = Vec::new();
+        let mut per_weight = vec![0.0; self.totals.len()];
+        for (draw, candidates) in self.candidates.iter().enumerate() {
+            let totals: Vec<f64> = self.totals_of(draw).collect();
+            if totals.iter().any(|&total| total < TINY) {
+                return None;
+            }
+            let ln_of = |(candidate, total): (&Candidate, &f64)| {
+                let ln_denominator = candidate.ln_denominator(&self.posterior.draws[draw]);
+                candidate.ln_prior + total.ln() + self.ln_unit - ln_denominator
+            };
+            let ln_contexts: Vec<f64> = candidates.iter().zip(&totals).map(ln_of).collect();
+            let ln_evidence = crate::math::ln_sum_exp(&ln_contexts);
+            let mut found =
+                Marginals { ln_evidence, identities: vec![Vec::new()], new: vec![0.0], contexts: Vec::new() };
+            for (number, candidate) in candidates.iter().enumerate() {
+                let p = (ln_contexts[number] - ln_evidence).exp();
+                found.add_context(candidate, p);
+                found.new[0] += p * self.new[draw][number] / totals[number];
+                let (column, factor) = candidate.column();
+                per_weight[draw * width + column] += factor * p / totals[number];
+            }
+            marginals.push(found);
+        }
+        Some(Alone { marginals, groups: self.groups, per_weight })
+    }
+}

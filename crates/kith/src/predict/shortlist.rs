@@ -1,0 +1,101 @@
+//! The seats that can matter to a new face, under all draws at once.
+//!
+//! Groups are weighed in the order of an upper bound, best first, at every seat they have in any draw. Once the bound
+//! is negligible beside the best seat of every draw, so is everything that follows.
+
+use super::frame::{NEGLIGIBLE, Seats};
+use super::posterior::Posterior;
+use crate::model::face::Centred;
+
+/// Groups are first weighed down to so many nats below the best bound: usually all that matter.
+const FIRST: f64 = 1.5 * NEGLIGIBLE;
+/// What is the least that every draw has found is asked after so many groups.
+const EVERY: usize = 8;
+
+/// A seat that matters.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Near {
+    /// An identity of the draw.
+    pub identity: u32,
+    /// ln of the face there.
+    pub ln_face: f64,
+    /// ln of the seat and the face.
+    pub ln_weight: f64,
+}
+
+/// One draw in one of the contexts that a frame may have.
+pub(super) struct Table<'p> {
+    /// What seats weigh there.
+    pub seats: Seats<'p>,
+    /// The best weight found so far: at first that of a new identity.
+    pub best: f64,
+    /// The seats found so far; in the end those that matter, by identity.
+    pub near: Vec<Near>,
+}
+
+/// Finds the seats that matter to a face at every table of every draw.
+pub(super) fn find(posterior: &Posterior, x: &Centred, tables: &mut [Vec<Table<'_>>]) {
+    let mut bounds = Vec::new();
+    let is_exact = posterior.ln_bounds(x, &mut bounds);
+    // Seats were bounded with the concentrations of each draw's own contexts; one never seen may have a larger one.
+    let excess = tables.iter().flatten().map(|table| table.seats.ln_excess()).fold(0.0, f64::max);
+    bounds.iter_mut().for_each(|bound| *bound += excess);
+    let mut walk = Walk { posterior, x, tables, is_exact };
+    let highest = bounds.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let limit = (highest - FIRST).max(walk.least() - NEGLIGIBLE);
+    let between = |low: f64, high: f64| {
+        let is_between = |&group: &u32| (low..high).contains(&bounds[group as usize]);
+        let mut groups: Vec<u32> = (0..bounds.len() as u32).filter(is_between).collect();
+        groups.sort_unstable_by(|&a, &b| bounds[b as usize].total_cmp(&bounds[a as usize]));
+        groups
+    };
+    walk.along(&between(limit, f64::INFINITY), &bounds, excess);
+    let least = walk.least() - NEGLIGIBLE;
+    if least < limit {
+        walk.along(&between(least, limit), &bounds, excess);
+    }
+    for table in tables.iter_mut().flatten() {
+        let best = table.best;
+        table.near.retain(|near| near.ln_weight > best - NEGLIGIBLE);
+        table.near.sort_unstable_by_key(|near| near.identity);
+    }
+}
+
+struct Walk<'a, 'p> {
+    posterior: &'a Posterior,
+    x: &'a Centred,
+    tables: &'a mut [Vec<Table<'p>>],
+    /// Whether bounds are the values themselves, with the best seat of each group.
+    is_exact: bool,
+}
+
+impl Walk<'_, '_> {
+    /// The least of the best weights of all tables.
+    fn least(&self) -> f64 {
+        self.tables.iter().flatten().map(|table| table.best).fold(f64::INFINITY, f64::min)
+    }
+
+    fn along(&mut self, groups: &[u32], bounds: &[f64], excess: f64) {
+        for some in groups.chunks(EVERY) {
+            let least = self.least();
+            for &group in some {
+                let bound = bounds[group as usize];
+                if bound < least - NEGLIGIBLE {
+                    return;
+                }
+                let posterior = self.posterior;
+                let ln_face = match self.is_exact {
+                    true => bound - posterior.ln_highest_seat[group as usize] - excess,
+                    false => posterior.model.face.ln_predictive(&posterior.groups[group as usize], self.x),
+                };
+                for &(draw, identity) in posterior.seats_of(group as usize) {
+                    for table in &mut self.tables[draw as usize] {
+                        let ln_weight = table.seats.ln_known(identity as usize, 0.0) + ln_face;
+                        table.best = table.best.max(ln_weight);
+                        table.near.push(Near { identity, ln_face, ln_weight });
+                    }
+                }
+            }
+        }
+    }
+}
