@@ -17,7 +17,6 @@ use crate::gibbs::assignments::Scan;
 use crate::gibbs::{contexts, names, weights};
 use crate::ids::{FaceId, FrameId, IdentityId};
 use crate::model::Model;
-use crate::model::face::Centred;
 use crate::random::Rng;
 use crate::state::State;
 
@@ -51,7 +50,7 @@ impl Chain {
         self.attention.meet(n_faces, &self.state);
         self.state.lay_out(data, model, &mut self.rng);
         let (state, rng) = (&mut self.state, &mut self.rng);
-        let mut look = Look { scan: Scan::new(model), x: Centred::default(), model, data, state, rng };
+        let mut look = Look { scan: Scan::new(model), model, data, state, rng };
         for frame in data.frames().skip(n_frames) {
             look.absorb(frame, revisits, &mut self.attention);
         }
@@ -96,7 +95,6 @@ impl Attention {
 /// One frame's looks at faces.
 struct Look<'a> {
     scan: Scan,
-    x: Centred,
     model: &'a Model,
     data: &'a Dataset,
     state: &'a mut State,
@@ -108,38 +106,37 @@ impl Look<'_> {
         let (model, data) = (self.model, self.data);
         let new = data.faces_in(frame);
         let n_before = new.first().map_or(0, |face| face.index());
-        for &face in new {
-            self.scan.seat_new(face, self.state, model, data, self.rng);
-        }
+        self.pass(new);
         // Again, now that all of the frame have a seat.
-        for &face in new {
-            let has_moved = self.again(face);
+        let moved = self.pass(new);
+        for (&face, has_moved) in new.iter().zip(moved) {
             attention.note(face, self.identity_of(face));
             attention.looked(face, has_moved, 0);
         }
-        let mut left = revisits.min(n_before);
+        let left = revisits.min(n_before);
+        // Which faces, and how often those that stay are looked at again.
+        let mut chosen: Vec<(FaceId, u8)> = Vec::with_capacity(left);
         for _ in 0..(left / 4).min(attention.doubtful.len()) {
-            let Some((face, times)) = attention.doubtful.pop_front() else { break };
-            let has_moved = self.again(face);
-            attention.looked(face, has_moved, times - 1);
-            left -= 1;
+            let doubtful = attention.doubtful.pop_front();
+            chosen.extend(doubtful.map(|(face, times)| (face, times - 1)));
         }
-        for near in 0..left / 2 {
+        for near in 0..(left - chosen.len()) / 2 {
             let slot = self.identity_of(new[near % new.len()]).index();
             let Some(met) = attention.met.get(slot).filter(|met| !met.is_empty()) else { continue };
             let face = met[self.rng.below(met.len())];
             if face.index() < n_before {
-                let has_moved = self.again(face);
-                attention.looked(face, has_moved, 0);
-                left -= 1;
+                chosen.push((face, 0));
             }
         }
-        for _ in 0..left {
+        while chosen.len() < left {
             attention.turn = if attention.turn >= n_before { 0 } else { attention.turn };
-            let face = FaceId::new(attention.turn);
+            chosen.push((FaceId::new(attention.turn), 0));
             attention.turn += 1;
-            let has_moved = self.again(face);
-            attention.looked(face, has_moved, 0);
+        }
+        let faces: Vec<FaceId> = chosen.iter().map(|&(face, _)| face).collect();
+        let moved = self.pass(&faces);
+        for ((face, times), has_moved) in chosen.into_iter().zip(moved) {
+            attention.looked(face, has_moved, times);
         }
         contexts::redraw(frame, self.state, model, data, self.rng);
         for &face in new {
@@ -151,13 +148,12 @@ impl Look<'_> {
         }
     }
 
-    /// Takes a face off its seat and seats it anew; whether it has moved.
-    fn again(&mut self, face: FaceId) -> bool {
-        let before = self.identity_of(face);
-        self.state.look(face, self.model, self.data, &mut self.x);
-        self.state.remove(face, &self.x, self.model, self.data);
-        self.scan.seat_new(face, self.state, self.model, self.data, self.rng);
-        self.identity_of(face) != before
+    /// Seats faces, seated before or not; whether each has moved.
+    fn pass(&mut self, faces: &[FaceId]) -> Vec<bool> {
+        let mut moved = vec![false; faces.len()];
+        let Self { scan, model, data, state, rng } = self;
+        scan.pass_with(faces, state, model, data, rng, |at| moved[at] = true);
+        moved
     }
 
     fn identity_of(&self, face: FaceId) -> IdentityId {

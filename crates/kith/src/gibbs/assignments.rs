@@ -106,14 +106,28 @@ impl Scan {
         data: &Dataset,
         rng: &mut Rng,
     ) -> usize {
+        let mut n_moved = 0;
+        self.pass_with(faces, state, model, data, rng, |_| n_moved += 1);
+        n_moved
+    }
+
+    /// As [`Scan::pass`]; `moved` is told which of the faces, by their places in the list, have another identity.
+    pub(crate) fn pass_with(
+        &mut self,
+        faces: &[FaceId],
+        state: &mut State,
+        model: &Model,
+        data: &Dataset,
+        rng: &mut Rng,
+        mut moved: impl FnMut(usize),
+    ) {
         let is_collapsed = model.face.update == FaceUpdate::Collapsed;
         if is_collapsed {
             let identities = state.seating.identities().iter();
             self.screen.set_columns(identities.map(|&i| state.faces.group(i)), &model.face);
             self.seats.clear();
         }
-        let mut moved = 0;
-        for faces in faces.chunks(BLOCK) {
+        for (number, faces) in faces.chunks(BLOCK).enumerate() {
             let mut block = std::mem::take(&mut self.block);
             block.resize_with(faces.len(), Centred::default);
             for (x, &face) in block.iter_mut().zip(faces) {
@@ -124,16 +138,19 @@ impl Scan {
                 self.screen.look(&block, &model.face, group);
             }
             for (row, (x, &face)) in block.iter_mut().zip(faces).enumerate() {
+                // It may have got another since, if it stands in the list twice.
+                x.set_scale(state.faces.scale(face));
                 let has_moved = if is_collapsed {
                     self.seat_screened(row, face, x, state, model, data, rng)
                 } else {
                     self.seat_plainly(face, x, state, model, data, rng)
                 };
-                moved += usize::from(has_moved);
+                if has_moved {
+                    moved(number * BLOCK + row);
+                }
             }
             self.block = block;
         }
-        moved
     }
 
     fn seat_plainly(

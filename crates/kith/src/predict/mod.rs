@@ -8,7 +8,6 @@ pub mod partition;
 mod posterior;
 mod prediction;
 pub mod representative;
-mod screen;
 mod shortlist;
 
 pub use each_draw::ByDraw;

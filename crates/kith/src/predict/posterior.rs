@@ -2,11 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::screen::Screen;
 use crate::chain::Draw;
 use crate::data::Dataset;
 use crate::ids::{FaceId, LabelId};
-use crate::model::face::{Centred, FaceKind, Group};
+use crate::model::face::{Centred, Group, Screen};
 use crate::model::{ContextMode, Model};
 
 /// Draws pooled for prediction. An identity of a draw is known by the set of its faces: most sets occur in many
@@ -32,8 +31,8 @@ pub struct Posterior {
     most_identities: usize,
     /// ln of the most that a seat of the group weighs in any draw, whatever the context.
     pub(super) ln_highest_seat: Vec<f64>,
-    /// Bounds on what groups say of a face, where there are any.
-    screen: Option<Screen>,
+    /// Bounds on what groups say of a face.
+    screen: Screen,
 }
 
 /// What prediction needs of one draw.
@@ -75,12 +74,10 @@ impl Posterior {
             members: Vec::new(),
             begins: vec![0],
             n_kept: 0,
-            screen: match &model.face.kind {
-                FaceKind::Isotropic(_) => Some(Screen::new(model.face.dimension())),
-                FaceKind::Full(_) => None,
-            },
         };
         let pooled: Vec<Pooled> = draws.iter().map(|draw| pool.add(draw, &model, data)).collect();
+        let mut screen = Screen::new(&model.face);
+        screen.set_columns(pool.groups.iter(), &model.face);
         let (seats, seats_begin) = by_group(&pooled, pool.groups.len());
         let n_columns = 1 + pooled.iter().map(|draw| draw.contexts.len()).max().unwrap_or(0);
         let mut weights = vec![0.0; n_columns * seats.len()];
@@ -113,7 +110,7 @@ impl Posterior {
             n_columns,
             most_identities: draws.iter().map(Draw::n_identities).max().unwrap_or(0),
             ln_highest_seat,
-            screen: pool.screen,
+            screen,
         }
     }
 
@@ -163,21 +160,16 @@ impl Posterior {
         self.most_identities
     }
 
-    /// For each group at least ln of a face there and of any of its seats; whether these are the values themselves.
-    pub(super) fn ln_bounds(&self, x: &Centred, out: &mut Vec<f64>) -> bool {
-        if let Some(screen) = &self.screen {
-            screen.ln_bounds(x, &self.ln_highest_seat, out);
-            return false;
-        }
-        let face = &self.model.face;
-        face.ln_bounds(self.groups.iter().zip(self.ln_highest_seat.iter().copied()), x, out);
-        if out.len() == self.groups.len() {
-            return false;
-        }
-        out.clear();
+    /// For each group at least ln of a face there and of any of its seats.
+    pub(super) fn ln_bounds(&self, x: &Centred, out: &mut Vec<f64>) {
+        let mut bounds = Vec::new();
+        self.screen.bounds_of(x, &mut bounds);
         let seats = self.groups.iter().zip(&self.ln_highest_seat);
-        out.extend(seats.map(|(group, ln_seat)| face.ln_predictive(group, x) + ln_seat));
-        true
+        out.clear();
+        out.extend(bounds.into_iter().zip(seats).map(|(bound, (group, ln_seat))| {
+            let is_known = !bound.is_nan();
+            ln_seat + if is_known { f64::from(bound) } else { self.model.face.ln_predictive(group, x) }
+        }));
     }
 
     pub(super) fn members(&self, group: usize) -> &[FaceId] {
@@ -245,7 +237,6 @@ struct Pool {
     groups: Vec<Group>,
     members: Vec<FaceId>,
     begins: Vec<usize>,
-    screen: Option<Screen>,
 }
 
 impl Pool {
@@ -310,21 +301,12 @@ impl Pool {
         let number = self.groups.len() as u32;
         let mut group = model.face.group();
         let mut x = Centred::default();
-        let (mut sum, mut sum_of_squares) = (vec![0.0; model.face.dimension()], 0.0);
         for &face in faces {
             model.face.centre(data.embedding(face), &mut x);
             if let Some(scale) = scale_of(face) {
                 x.set_scale(scale);
             }
             model.face.observe(&mut group, &x);
-            if self.screen.is_some() {
-                sum.iter_mut().zip(x.values()).for_each(|(sum, x)| *sum += x);
-                sum_of_squares += x.values().iter().map(|x| x * x).sum::<f64>();
-            }
-        }
-        if let (Some(screen), FaceKind::Isotropic(prior)) = (&mut self.screen, &model.face.kind) {
-            let ln_p = model.face.ln_predictive(&group, &x);
-            screen.push(prior, faces.len() as f64, &sum, sum_of_squares, &x, ln_p);
         }
         self.groups.push(group);
         self.members.extend_from_slice(faces);

@@ -36,11 +36,11 @@ pub(super) struct Table<'p> {
 /// Finds the seats that matter to a face at every table of every draw.
 pub(super) fn find(posterior: &Posterior, x: &Centred, tables: &mut [Vec<Table<'_>>]) {
     let mut bounds = Vec::new();
-    let is_exact = posterior.ln_bounds(x, &mut bounds);
+    posterior.ln_bounds(x, &mut bounds);
     // Seats were bounded with the concentrations of each draw's own contexts; one never seen may have a larger one.
     let excess = tables.iter().flatten().map(|table| table.seats.ln_excess()).fold(0.0, f64::max);
     bounds.iter_mut().for_each(|bound| *bound += excess);
-    let mut walk = Walk { posterior, x, tables, is_exact };
+    let mut walk = Walk { posterior, x, tables };
     let highest = bounds.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let limit = (highest - FIRST).max(walk.least() - NEGLIGIBLE);
     let between = |low: f64, high: f64| {
@@ -49,10 +49,10 @@ pub(super) fn find(posterior: &Posterior, x: &Centred, tables: &mut [Vec<Table<'
         groups.sort_unstable_by(|&a, &b| bounds[b as usize].total_cmp(&bounds[a as usize]));
         groups
     };
-    walk.along(&between(limit, f64::INFINITY), &bounds, excess);
+    walk.along(&between(limit, f64::INFINITY), &bounds);
     let least = walk.least() - NEGLIGIBLE;
     if least < limit {
-        walk.along(&between(least, limit), &bounds, excess);
+        walk.along(&between(least, limit), &bounds);
     }
     for table in tables.iter_mut().flatten() {
         let best = table.best;
@@ -65,8 +65,6 @@ struct Walk<'a, 'p> {
     posterior: &'a Posterior,
     x: &'a Centred,
     tables: &'a mut [Vec<Table<'p>>],
-    /// Whether bounds are the values themselves, with the best seat of each group.
-    is_exact: bool,
 }
 
 impl Walk<'_, '_> {
@@ -75,7 +73,7 @@ impl Walk<'_, '_> {
         self.tables.iter().flatten().map(|table| table.best).fold(f64::INFINITY, f64::min)
     }
 
-    fn along(&mut self, groups: &[u32], bounds: &[f64], excess: f64) {
+    fn along(&mut self, groups: &[u32], bounds: &[f64]) {
         for some in groups.chunks(EVERY) {
             let least = self.least();
             for &group in some {
@@ -84,10 +82,7 @@ impl Walk<'_, '_> {
                     return;
                 }
                 let posterior = self.posterior;
-                let ln_face = match self.is_exact {
-                    true => bound - posterior.ln_highest_seat[group as usize] - excess,
-                    false => posterior.model.face.ln_predictive(&posterior.groups[group as usize], self.x),
-                };
+                let ln_face = posterior.model.face.ln_predictive(&posterior.groups[group as usize], self.x);
                 for &(draw, identity) in posterior.seats_of(group as usize) {
                     for table in &mut self.tables[draw as usize] {
                         let ln_weight = table.seats.ln_known(identity as usize, 0.0) + ln_face;

@@ -53,6 +53,7 @@ pub(super) struct Dense<'g> {
 }
 
 /// A block of faces against all identities, in the order of [`crate::state::Seating::identities`].
+#[derive(Clone, Debug)]
 pub struct Screen {
     n_axes: usize,
     levels: Vec<Range<usize>>,
@@ -194,18 +195,11 @@ impl Screen {
 
     /// Looks at the next faces: their bounds with all identities, whose faces are known by their places.
     pub fn look<'g>(&mut self, block: &[Centred], model: &FaceModel, group: impl Fn(usize) -> &'g Group) {
-        self.faces.clear();
-        self.looks.clear();
-        for x in block {
-            self.faces.extend(x.values.iter().map(|value| (self.unit * value) as f32));
-            self.looks.push((self.unit * self.unit * x.square * self.safe) as f32);
-            if self.has_means {
-                for square in &x.squares {
-                    let at_scale = |lambda: &f64| (0.5 * lambda * square * self.safe) as f32;
-                    self.looks.extend(self.lambdas.iter().map(at_scale));
-                }
-            }
-        }
+        let (mut faces, mut looks) = (std::mem::take(&mut self.faces), std::mem::take(&mut self.looks));
+        faces.clear();
+        looks.clear();
+        block.iter().for_each(|x| self.look_at(x, &mut faces, &mut looks));
+        (self.faces, self.looks) = (faces, looks);
         self.bounds.resize(block.len() * self.stride, 0.0);
         let n_columns = self.n_columns.next_multiple_of(LANES);
         self.products.resize(self.levels.len() * block.len() * TILE, 0.0);
@@ -229,6 +223,30 @@ impl Screen {
                 Arch::new().dispatch(OneColumn { screen: self, place, from_row: 0 });
             }
         }
+    }
+
+    /// A face's coordinates and what it alone adds.
+    fn look_at(&self, x: &Centred, face: &mut Vec<f32>, look: &mut Vec<f32>) {
+        face.extend(x.values.iter().map(|value| (self.unit * value) as f32));
+        look.push((self.unit * self.unit * x.square * self.safe) as f32);
+        if self.has_means {
+            for square in &x.squares {
+                let at_scale = |lambda: &f64| (0.5 * lambda * square * self.safe) as f32;
+                look.extend(self.lambdas.iter().map(at_scale));
+            }
+        }
+    }
+
+    /// Per identity: at least the predictive of one face, block or no block. NaN where nothing is known: where there
+    /// are many faces.
+    pub fn bounds_of(&self, x: &Centred, out: &mut Vec<f32>) {
+        let (mut face, mut look) = (Vec::new(), Vec::new());
+        self.look_at(x, &mut face, &mut look);
+        out.clear();
+        Arch::new().dispatch(OneFace { screen: self, face: &face, look: &look, out });
+        out.truncate(self.n_columns);
+        let dense = out.iter_mut().zip(&self.is_dense).filter(|(_, is_dense)| **is_dense);
+        dense.for_each(|(bound, _)| *bound = f32::NAN);
     }
 
     /// Works out at most the quadratic forms of the faces from a row on.
@@ -306,11 +324,15 @@ impl Screen {
         &self.constants[group * size..(group + 1) * size]
     }
 
+    fn look_of(&self, row: usize) -> &[f32] {
+        &self.looks[row * self.n_looks()..(row + 1) * self.n_looks()]
+    }
+
     /// At most the distances of one face to the means of LANES identities, their products given per level.
     #[inline(always)]
-    fn distances(&self, group: usize, products: &[Lanes], row: usize) -> Lanes {
+    fn distances(&self, group: usize, products: &[Lanes], look: &[f32]) -> Lanes {
         let fields = self.fields(group);
-        let (pull, square, own) = (field(fields, 0), field(fields, 1), self.looks[row * self.n_looks()]);
+        let (pull, square, own) = (field(fields, 0), field(fields, 1), look[0]);
         let mut distance = [0.0; LANES];
         for product in products {
             for lane in 0..LANES {
@@ -325,11 +347,9 @@ impl Screen {
 
     /// The bounds of LANES identities for one face, their products given per level, and their distances.
     #[inline(always)]
-    fn of_lanes(&self, group: usize, products: &[Lanes], distance: &Lanes, row: usize) -> Lanes {
+    fn of_lanes(&self, group: usize, products: &[Lanes], distance: &Lanes, look: &[f32]) -> Lanes {
         let fields = self.fields(group);
         let field = |at: usize| field(fields, at);
-        let n_looks = self.n_looks();
-        let look = &self.looks[row * n_looks..(row + 1) * n_looks];
         let half = field(2);
         let mut best = [f32::NEG_INFINITY; LANES];
         for scale in 0..self.n_scales() {
@@ -387,11 +407,41 @@ impl pulp::NullaryFnOnce for OneTile<'_> {
                     lanes.copy_from_slice(&screen.products[from..from + LANES]);
                 }
                 let (group, products) = ((first + at) / LANES, &products[..n_levels]);
-                let distances = screen.distances(group, products, row);
-                let bounds = screen.of_lanes(group, products, &distances, row);
+                let look = screen.look_of(row);
+                let distances = screen.distances(group, products, look);
+                let bounds = screen.of_lanes(group, products, &distances, look);
                 let to = row * screen.stride + first + at;
                 screen.bounds[to..to + LANES].copy_from_slice(&bounds);
             }
+        }
+    }
+}
+
+/// The bounds of all identities with one face.
+struct OneFace<'a> {
+    screen: &'a Screen,
+    face: &'a [f32],
+    look: &'a [f32],
+    out: &'a mut Vec<f32>,
+}
+
+impl pulp::NullaryFnOnce for OneFace<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let Self { screen, face, look, out } = self;
+        let mut products = [[0.0; LANES]; MOST_LEVELS];
+        for group in 0..screen.n_columns.div_ceil(LANES) {
+            let sums = &screen.sums[group * LANES * screen.n_axes..(group + 1) * LANES * screen.n_axes];
+            for (lane, sum) in sums.chunks_exact(screen.n_axes).enumerate() {
+                for (products, axes) in products.iter_mut().zip(&screen.levels) {
+                    products[lane] = dot_in_lanes(&sum[axes.clone()], &face[axes.clone()]);
+                }
+            }
+            let products = &products[..screen.levels.len()];
+            let distances = screen.distances(group, products, look);
+            out.extend_from_slice(&screen.of_lanes(group, products, &distances, look));
         }
     }
 }
@@ -418,11 +468,12 @@ impl pulp::NullaryFnOnce for OneColumn<'_> {
                 lanes[place % LANES] = dot_in_lanes(&sum[axes.clone()], &face[axes.clone()]);
             }
             let (group, products) = (place / LANES, &products[..screen.levels.len()]);
-            let mut distances = screen.distances(group, products, row);
+            let look = screen.look_of(row);
+            let mut distances = screen.distances(group, products, look);
             if let Some(form) = screen.forms.get(row - from_row) {
                 distances[place % LANES] = *form;
             }
-            let bounds = screen.of_lanes(group, products, &distances, row);
+            let bounds = screen.of_lanes(group, products, &distances, look);
             screen.bounds[row * screen.stride + place] = bounds[place % LANES];
         }
     }
