@@ -134,8 +134,7 @@ impl Scan {
                 state.look(face, model, data, x);
             }
             if is_collapsed {
-                let group = |place: usize| state.faces.group(state.seating.identities()[place]);
-                self.screen.look(&block, &model.face, group);
+                self.screen.look(&block);
             }
             for (row, (x, &face)) in block.iter_mut().zip(faces).enumerate() {
                 // It may have got another since, if it stands in the list twice.

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use super::Centred;
 use super::scales::{self, PerScale, Scales};
 use super::scatter::Scatter;
-use super::screen::{Column, Dense};
+use super::screen::{Column, Form};
 use crate::math::vectors::dot;
 use crate::math::{ln_gamma, ln_sum_exp};
 use crate::model::{ModelError, check_positive};
@@ -296,8 +296,8 @@ impl FullGroup {
         out.square = safe * self.squares.iter().sum::<f64>() / (self.total * self.total);
         out.half = power * 0.5 * (model.prior.freedom + f64::from(self.n_faces()));
         // (y - ybar)^T (P I + S)^-1 (y - ybar) is at least |y - ybar|^2 over the largest eigenvalue of P I + S; where
-        // there are many faces, it is known.
-        let widest = self.scatter.widest().map_or(1.0, |widest| model.scale() + widest);
+        // there is a form, it is known.
+        let widest = if self.has_form() { 1.0 } else { model.scale() + self.scatter.widest() };
         for scale in 0..*n {
             let levels = weights.iter().zip(&self.squares);
             let of_sum: f64 = levels.map(|(weights, square)| weights[scale] * safe * square).sum();
@@ -312,10 +312,17 @@ impl FullGroup {
         &self.sum
     }
 
-    /// What the quadratic form of many faces needs.
-    pub(super) fn dense(&self, model: &Full) -> Option<Dense<'_>> {
-        let inverse = self.scatter.inverse()?;
-        Some(Dense { inverse, largest: 1.0 / model.scale(), total: self.total })
+    /// Two or three faces are weighed faster than bounded.
+    fn has_form(&self) -> bool {
+        self.n_faces() > 3
+    }
+
+    /// The quadratic form of several faces.
+    pub(super) fn form(&self, model: &Full, out: &mut Form) {
+        if self.has_form() {
+            (out.scale, out.total) = (model.scale(), self.total);
+            out.is_inverse = self.scatter.form(&self.sum, &mut out.matrix);
+        }
     }
 
     /// power * ln f.

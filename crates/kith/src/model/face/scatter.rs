@@ -4,6 +4,7 @@
 //! Few faces are kept as rows with their Gram matrix, where everything costs n products; many faces as the D x D
 //! inverse, moved by rank-one updates and rebuilt from the rows before rounding could add up.
 
+use pulp::Arch;
 use serde::{Deserialize, Serialize};
 
 use crate::math::vectors::{add_outer, dot, product};
@@ -33,6 +34,37 @@ enum Form {
     Many { inverse: Vec<f64>, n_updates: u32 },
 }
 
+/// rows := factor^-1 rows, for a lower triangular factor.
+struct ForwardSubstitution<'a> {
+    factor: &'a [f64],
+    rows: &'a mut [f64],
+    n_axes: usize,
+}
+
+impl pulp::NullaryFnOnce for ForwardSubstitution<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let Self { factor, rows, n_axes } = self;
+        let n = rows.len() / n_axes;
+        for r in 0..n {
+            let (solved, rest) = rows.split_at_mut(r * n_axes);
+            let row = &mut rest[..n_axes];
+            for (c, known) in solved.chunks_exact(n_axes).enumerate() {
+                let l = factor[r * n + c];
+                for axis in 0..n_axes {
+                    row[axis] -= l * known[axis];
+                }
+            }
+            let over = 1.0 / factor[r * n + r];
+            for axis in 0..n_axes {
+                row[axis] *= over;
+            }
+        }
+    }
+}
+
 impl Scatter {
     pub fn new(n_axes: usize, scale: f64) -> Self {
         let form = Form::few(Vec::new());
@@ -54,18 +86,32 @@ impl Scatter {
     }
 
     /// A bound of `S`'s largest eigenvalue, where there are few faces.
-    pub fn widest(&self) -> Option<f64> {
+    pub fn widest(&self) -> f64 {
         match &self.form {
-            Form::Few { widest, .. } => Some(*widest),
-            Form::Many { .. } => None,
+            Form::Few { widest, .. } => *widest,
+            Form::Many { .. } => f64::INFINITY,
         }
     }
 
-    /// `(P I + S)^-1`, where there are many.
-    pub fn inverse(&self) -> Option<&[f64]> {
+    /// `(P I + S)^-1` of many faces, and true; of few faces R with `(P I + S)^-1 = (I - R^T R) / P`, and false.
+    pub fn form(&self, sum: &[f64], out: &mut Vec<f32>) -> bool {
         match &self.form {
-            Form::Few { .. } => None,
-            Form::Many { inverse, .. } => Some(inverse),
+            Form::Many { inverse, .. } => {
+                out.extend(inverse.iter().map(|&cell| cell as f32));
+                true
+            }
+            Form::Few { factor, .. } => {
+                let (d, n) = (self.n_axes, self.weights.len());
+                let total: f64 = self.weights.iter().sum();
+                // factor R = the centred rows, each times sqrt(lambda).
+                let mut r = Vec::with_capacity(n * d);
+                for (row, weight) in self.rows.chunks_exact(d).zip(&self.weights) {
+                    r.extend(row.iter().zip(sum).map(|(y, s)| weight.sqrt() * (y - s / total)));
+                }
+                Arch::new().dispatch(ForwardSubstitution { factor, rows: &mut r, n_axes: d });
+                out.extend(r.iter().map(|&cell| cell as f32));
+                false
+            }
         }
     }
 
@@ -287,7 +333,7 @@ mod tests {
             let (a, b) = (few.quadratic(&probe, square, &sum), many.quadratic(&probe, square, &sum));
             let total: f64 = scatter.weights.iter().sum();
             let distance: f64 = probe.iter().zip(&sum).map(|(y, s)| (y - s / total).powi(2)).sum();
-            let widest = few.widest().unwrap();
+            let widest = few.widest();
             assert!(a > (1.0 - 1e-9) * distance / (9.0 + widest), "{a} {distance} {widest}");
             assert!((a - b).abs() < 1e-9 * (1.0 + a), "{a} {b}");
             assert!((few.ln_det() - many.ln_det()).abs() < 1e-9, "{} {}", few.ln_det(), many.ln_det());

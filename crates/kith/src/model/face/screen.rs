@@ -10,8 +10,9 @@
 //! D numbers it is at most `D 2^-24 |y| |sum|`, and `2 |y| |m| <= |y|^2 + |m|^2`, so that squares taken a little too
 //! small make up for it.
 //!
-//! Of an identity with many faces d says too little. There the quadratic form `q = e^T (P I + S)^-1 e`, `e = y - ybar`,
-//! is taken itself, by a product with the matrix for all faces of the block, and `G_s q` stands for `G_s d`.
+//! Of an identity with several faces d says too little: its faces spread further in some directions than in others.
+//! There the quadratic form `q = e^T (P I + S)^-1 e`, `e = y - ybar`, is taken itself, by a product with a matrix for all
+//! faces of the block, and `G_s q` stands for `G_s d`.
 
 use std::ops::Range;
 
@@ -44,11 +45,15 @@ pub(super) struct Column {
     pub weights: Vec<f64>,
 }
 
-/// The quadratic form of an identity with many faces.
-pub(super) struct Dense<'g> {
-    /// `(P I + S)^-1`, its largest possible eigenvalue 1 / P, and L.
-    pub inverse: &'g [f64],
-    pub largest: f64,
+/// A matrix that gives the quadratic form of an identity with several faces.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Form {
+    /// Nothing where there is no form; otherwise rows as long as a face.
+    pub matrix: Vec<f32>,
+    /// Whether the matrix is `(P I + S)^-1` itself; otherwise it is R with `(P I + S)^-1 = (I - R^T R) / P`.
+    pub is_inverse: bool,
+    /// P and L.
+    pub scale: f64,
     pub total: f64,
 }
 
@@ -77,12 +82,13 @@ pub struct Screen {
     stride: usize,
     products: Vec<f32>,
     column: Column,
-    /// Which identities have a quadratic form, and room to work it out.
-    is_dense: Vec<bool>,
-    inverse: Vec<f32>,
+    /// The identities' quadratic forms, and room to work them out.
+    matrices: Vec<Form>,
     residuals: Vec<f32>,
     images: Vec<f32>,
     forms: Vec<f32>,
+    /// The forms of a tile, a row per face; NaN where there is none.
+    known: Vec<f32>,
 }
 
 impl Screen {
@@ -121,11 +127,11 @@ impl Screen {
             stride: 0,
             products: Vec::new(),
             column: Column::default(),
-            is_dense: Vec::new(),
-            inverse: Vec::new(),
+            matrices: Vec::new(),
             residuals: Vec::new(),
             images: Vec::new(),
             forms: Vec::new(),
+            known: Vec::new(),
         }
     }
 
@@ -145,7 +151,7 @@ impl Screen {
         if self.sums.len() < rows * self.n_axes {
             self.sums.resize(rows * self.n_axes, 0.0);
             self.constants.resize(rows / LANES * self.n_fields() * LANES, f32::NEG_INFINITY);
-            self.is_dense.resize(rows, false);
+            self.matrices.resize_with(rows, Form::default);
         }
         if rows > self.stride {
             self.widen(rows);
@@ -164,7 +170,7 @@ impl Screen {
             let to = self.at(place, field);
             self.constants[to] = value;
         }
-        self.is_dense[place] = self.is_dense[last];
+        self.matrices.swap(place, last);
         for row in from_row..self.n_rows() {
             self.bounds[row * self.stride + place] = self.bounds[row * self.stride + last];
         }
@@ -185,16 +191,15 @@ impl Screen {
             self.constants[to] = value as f32;
         }
         self.column = column;
-        let dense = group.dense(model);
-        self.is_dense[place] = dense.is_some();
+        group.form(model, &mut self.matrices[place]);
         if from_row < self.n_rows() {
-            self.take_forms(dense, place, from_row);
+            self.take_forms(place, from_row);
             Arch::new().dispatch(OneColumn { screen: self, place, from_row });
         }
     }
 
-    /// Looks at the next faces: their bounds with all identities, whose faces are known by their places.
-    pub fn look<'g>(&mut self, block: &[Centred], model: &FaceModel, group: impl Fn(usize) -> &'g Group) {
+    /// Looks at the next faces: their bounds with all identities.
+    pub fn look(&mut self, block: &[Centred]) {
         let (mut faces, mut looks) = (std::mem::take(&mut self.faces), std::mem::take(&mut self.looks));
         faces.clear();
         looks.clear();
@@ -215,13 +220,17 @@ impl Screen {
                 let faces = faces.subcols(axes.start, axes.len()).transpose();
                 matmul(out, Accum::Replace, sums.subcols(axes.start, axes.len()), faces, 1.0, Par::Seq);
             }
-            Arch::new().dispatch(OneTile { screen: self, first, width });
-        }
-        for place in 0..self.n_columns {
-            if self.is_dense[place] {
-                self.take_forms(group(place).dense(model), place, 0);
-                Arch::new().dispatch(OneColumn { screen: self, place, from_row: 0 });
+            let mut known = std::mem::take(&mut self.known);
+            known.clear();
+            known.resize(block.len() * TILE, f32::NAN);
+            for place in first..(first + width).min(self.n_columns) {
+                self.take_forms(place, 0);
+                for (row, form) in self.forms.iter().enumerate() {
+                    known[row * TILE + place - first] = *form;
+                }
             }
+            self.known = known;
+            Arch::new().dispatch(OneTile { screen: self, first, width });
         }
     }
 
@@ -238,47 +247,51 @@ impl Screen {
     }
 
     /// Per identity: at least the predictive of one face, block or no block. NaN where nothing is known: where there
-    /// are many faces.
+    /// is a quadratic form.
     pub fn bounds_of(&self, x: &Centred, out: &mut Vec<f32>) {
         let (mut face, mut look) = (Vec::new(), Vec::new());
         self.look_at(x, &mut face, &mut look);
         out.clear();
         Arch::new().dispatch(OneFace { screen: self, face: &face, look: &look, out });
         out.truncate(self.n_columns);
-        let dense = out.iter_mut().zip(&self.is_dense).filter(|(_, is_dense)| **is_dense);
-        dense.for_each(|(bound, _)| *bound = f32::NAN);
+        let with_form = out.iter_mut().zip(&self.matrices).filter(|(_, form)| !form.matrix.is_empty());
+        with_form.for_each(|(bound, _)| *bound = f32::NAN);
     }
 
-    /// Works out at most the quadratic forms of the faces from a row on.
-    fn take_forms(&mut self, dense: Option<Dense>, place: usize, from_row: usize) {
+    /// Works out at most the quadratic forms of the faces from a row on, where the identity has one.
+    fn take_forms(&mut self, place: usize, from_row: usize) {
         self.forms.clear();
-        let Some(Dense { inverse, largest, total }) = dense else { return };
+        let Form { matrix, is_inverse, scale, total } = &self.matrices[place];
+        if matrix.is_empty() {
+            return;
+        }
         let (n, faces) = (self.n_axes, &self.faces[from_row * self.n_axes..]);
-        let n_rows = faces.len() / n;
-        self.inverse.clear();
-        self.inverse.extend(inverse.iter().map(|&cell| cell as f32));
+        let (n_rows, height) = (faces.len() / n, matrix.len() / n);
         self.residuals.clear();
         let sum = &self.sums[place * n..(place + 1) * n];
         let over_total = (1.0 / total) as f32;
         for face in faces.chunks_exact(n) {
             self.residuals.extend(face.iter().zip(sum).map(|(y, sum)| y - over_total * sum));
         }
-        self.images.resize(n_rows * n, 0.0);
+        self.images.resize(n_rows * height, 0.0);
         matmul(
-            MatMut::from_column_major_slice_mut(&mut self.images, n, n_rows),
+            MatMut::from_column_major_slice_mut(&mut self.images, height, n_rows),
             Accum::Replace,
-            MatRef::from_column_major_slice(&self.inverse, n, n),
+            MatRef::from_row_major_slice(matrix, height, n),
             MatRef::from_column_major_slice(&self.residuals, n, n_rows),
             1.0,
             Par::Seq,
         );
-        // A cell of the product is off by at most D 2^-24 times the products of absolute values; these have a norm of
-        // at most sqrt(D) / P. The mean's own rounding is no more than that of a product.
-        let off = (1.0 - self.safe) * (n as f64).sqrt() * largest;
+        // A cell of the product is off by at most D 2^-24 times the products of absolute values. Those of the inverse
+        // have a norm of at most sqrt(D) / P, those of R of at most sqrt(height).
+        let off = (1.0 - self.safe) * (1.0 + 2.0 * (height as f64).sqrt()) / scale;
         Arch::new().dispatch(Forms {
             residuals: &self.residuals,
             images: &self.images,
             n_axes: n,
+            height,
+            is_inverse: *is_inverse,
+            over_scale: (1.0 / scale) as f32,
             off: off as f32,
             out: &mut self.forms,
         });
@@ -408,7 +421,11 @@ impl pulp::NullaryFnOnce for OneTile<'_> {
                 }
                 let (group, products) = ((first + at) / LANES, &products[..n_levels]);
                 let look = screen.look_of(row);
-                let distances = screen.distances(group, products, look);
+                let mut distances = screen.distances(group, products, look);
+                let known: &Lanes = screen.known[row * TILE + at..].first_chunk().expect("a whole tile");
+                for lane in 0..LANES {
+                    distances[lane] = if known[lane] >= 0.0 { known[lane] } else { distances[lane] };
+                }
                 let bounds = screen.of_lanes(group, products, &distances, look);
                 let to = row * screen.stride + first + at;
                 screen.bounds[to..to + LANES].copy_from_slice(&bounds);
@@ -484,6 +501,9 @@ struct Forms<'a> {
     residuals: &'a [f32],
     images: &'a [f32],
     n_axes: usize,
+    height: usize,
+    is_inverse: bool,
+    over_scale: f32,
     off: f32,
     out: &'a mut Vec<f32>,
 }
@@ -494,8 +514,13 @@ impl pulp::NullaryFnOnce for Forms<'_> {
     #[inline(always)]
     fn call(self) {
         let residuals = self.residuals.chunks_exact(self.n_axes);
-        for (residual, image) in residuals.zip(self.images.chunks_exact(self.n_axes)) {
-            let (form, square) = (dot_in_lanes(residual, image), dot_in_lanes(residual, residual));
+        for (residual, image) in residuals.zip(self.images.chunks_exact(self.height)) {
+            let square = dot_in_lanes(residual, residual);
+            let form = if self.is_inverse {
+                dot_in_lanes(residual, image)
+            } else {
+                self.over_scale * (square - dot_in_lanes(image, image))
+            };
             self.out.push((form - self.off * square).max(0.0));
         }
     }
@@ -531,11 +556,11 @@ impl FaceModel {
 }
 
 impl Group {
-    /// The quadratic form, where there are many faces.
-    fn dense<'g>(&'g self, model: &FaceModel) -> Option<Dense<'g>> {
-        match (&model.kind, self) {
-            (FaceKind::Full(model), Self::Full(group)) => group.dense(model),
-            _ => None,
+    /// The quadratic form, where there are several faces and it is worth having.
+    fn form(&self, model: &FaceModel, out: &mut Form) {
+        out.matrix.clear();
+        if let (FaceKind::Full(model), Self::Full(group)) = (&model.kind, self) {
+            group.form(model, out);
         }
     }
 }
