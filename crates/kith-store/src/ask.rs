@@ -217,7 +217,7 @@ impl Table<'_> {
         let n = self.draws.len() as f64;
         let likelihoods: Vec<(Vec<f64>, bool)> = match about {
             About::Same(a, b, _) => {
-                let e = model.evidence_error_rate;
+                let e = model.evidence.same;
                 let yes = |draw: &Draw| {
                     let is_one = draw.identities[a.index()] == draw.identities[b.index()];
                     if is_one { 1.0 - e } else { e }
