@@ -58,9 +58,17 @@ pub fn read_tree(path: &Path) -> Result<Value, ModelFileError> {
 }
 
 impl ModelSettings {
-    /// The defaults with the paper's face model, which a handful of faces is enough to learn.
-    pub fn isotropic() -> Self {
-        Self { kind: Some(Kind::Isotropic), ..Self::default() }
+    /// The same with the paper's face model where no other is asked for: for whoever cannot wait until covariances are
+    /// learnt.
+    pub fn or_isotropic(self) -> Self {
+        let kind = self.kind.or(Some(Kind::Isotropic));
+        Self { kind, ..self }
+    }
+
+    /// Whether [`ModelSettings::resolve`] takes full covariances for so many faces of so many dimensions.
+    pub fn is_full(&self, n_faces: usize, dimension: usize, has_background: bool) -> bool {
+        let is_small = (n_faces < FEW_FACES && !has_background) || dimension < FEW_DIMENSIONS;
+        self.kind.map_or(!is_small, |kind| kind == Kind::Full)
     }
 
     /// Reads a MODEL.toml.
@@ -197,9 +205,8 @@ impl ModelSettings {
         background: Option<(&Embeddings, &[Vec<usize>])>,
         progress: &mut dyn FnMut(f64),
     ) -> Result<Model, ModelError> {
-        let has_few_faces = background.is_none() && data.n_faces() < FEW_FACES;
-        let is_small = has_few_faces || data.dimension() < FEW_DIMENSIONS;
-        let kind = self.kind.unwrap_or(if is_small { Kind::Isotropic } else { Kind::Full });
+        let is_full = self.is_full(data.n_faces(), data.dimension(), background.is_some());
+        let kind = if is_full { Kind::Full } else { Kind::Isotropic };
         let kind = match (self.prior, kind, background) {
             (Some(prior), _, _) => prior,
             (None, Kind::Isotropic, background) => {

@@ -14,7 +14,7 @@ use kith::ids::FaceId;
 use kith::random::{Rng, driver};
 use kith_io::dataset;
 use kith_store::people::Clusters;
-use kith_store::{About, Belief, Kind, Library, Plan, Saying, frames_of};
+use kith_store::{About, Belief, Kind, Library, Plan, Saying, Told, frames_of};
 
 const WRONG: f64 = 0.05;
 const GOAL: f64 = 0.95;
@@ -71,7 +71,7 @@ fn main() -> Result<(), Failure> {
         }
         let people: Vec<Vec<usize>> = people.into_values().collect();
         let settings = serde_json::json!({"face": {"kind": "full"}});
-        library.set_model(&settings, Some((known.dataset.embeddings(), &people)))?;
+        library.set_model(&settings, Some((known.dataset.embeddings(), &people)), &mut |_| ())?;
     }
     let rows: BTreeMap<&str, usize> = table.faces.iter().map(String::as_str).zip(0..).collect();
     let truth: Vec<String> =
@@ -91,7 +91,8 @@ fn main() -> Result<(), Failure> {
 
 fn learn(library: &Library, sweeps: u64) -> Result<(), Failure> {
     let watch = Watch { stop: &AtomicBool::new(false), swept: &|| () };
-    Belief::learn(library, &Plan { sweeps, chains: None, seed: Some(1) }, &watch)?;
+    let mut told = Told { prior: &mut |_| (), begins: &mut |_| () };
+    Belief::learn(library, &Plan { sweeps: Some(sweeps), chains: None, seed: Some(1) }, &watch, &mut told)?;
     Ok(())
 }
 

@@ -32,6 +32,7 @@ mod import;
 mod library;
 pub mod log;
 mod memory;
+mod model;
 pub mod people;
 mod schema;
 pub mod snapshot;
@@ -39,7 +40,7 @@ mod watch;
 pub mod who;
 
 pub use ask::{About, Question};
-pub use belief::{Belief, Changes, Plan};
+pub use belief::{Belief, Changes, Plan, Told};
 pub use check::Checked;
 pub use error::StoreError;
 pub use faces::{Added, NewFace, NewFrame, frames_of};

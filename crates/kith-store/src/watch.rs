@@ -137,7 +137,7 @@ impl Watcher {
         let seen = self.decide(&ids, tallies)?;
         self.n_unsaved += 1;
         // What faces look like in general is learnt anew while there are few: see `Belief::open`.
-        let is_due = n_faces >= self.n_when_due && n_faces < belief::FEW;
+        let is_due = n_faces >= self.n_when_due && n_faces < crate::model::FEW;
         if self.n_unsaved >= FRAMES_PER_SAVE || is_due {
             self.save()?;
         }
