@@ -27,6 +27,7 @@ mod check;
 mod codec;
 mod error;
 pub mod faces;
+mod few;
 mod forget;
 mod import;
 mod library;

@@ -13,7 +13,7 @@ use kith_io::model_file::{ModelSettings, to_tree};
 use serde_json::{Value, json};
 
 use crate::snapshot::Snapshot;
-use crate::{Library, StoreError};
+use crate::{Library, StoreError, few};
 
 /// While there are fewer faces, an isotropic prior is learnt anew without `learn` too, with every doubling.
 pub(crate) const FEW: usize = 1000;
@@ -59,7 +59,15 @@ fn resolved(
     background: Option<(&Embeddings, &[Vec<usize>])>,
     progress: &mut dyn FnMut(f64),
 ) -> Result<Model, StoreError> {
-    Ok(settings.resolve(data, background, progress)?)
+    let has_prior = settings.has_prior() || background.is_some();
+    let mut model = settings.resolve(data, background, progress)?;
+    if let FaceKind::Isotropic(prior) = &mut model.face.kind
+        && !has_prior
+        && data.n_faces() < few::MANY
+    {
+        *prior = few::prior(data.embeddings(), prior.clone());
+    }
+    Ok(model)
 }
 
 /// MODEL.toml as it was given.
