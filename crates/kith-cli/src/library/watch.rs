@@ -57,7 +57,12 @@ pub fn run(options: &WatchOptions) -> anyhow::Result<Outcome> {
 fn is_fatal(error: &anyhow::Error) -> bool {
     matches!(
         error.downcast_ref::<StoreError>(),
-        Some(StoreError::Database { .. } | StoreError::Damaged { .. } | StoreError::Missing { .. })
+        Some(
+            StoreError::Database { .. }
+                | StoreError::ReadOnly { .. }
+                | StoreError::Damaged { .. }
+                | StoreError::Missing { .. }
+        )
     )
 }
 
