@@ -44,12 +44,12 @@ impl Library {
     }
 
     /// Opens a library for somebody who has nothing to write. One that cannot be written, in a read-only folder or on a
-    /// read-only disk, is read into memory, and what is worked out there is forgotten at the end.
+    /// read-only or full disk, is read into memory, and what is worked out there is forgotten at the end.
     pub fn open_to_read(path: &Path) -> Result<Self, StoreError> {
         match Self::open(path) {
             Ok(library) if !library.is_read_only()? => Ok(library),
-            Ok(_) => in_memory(path),
-            Err(StoreError::ReadOnly { .. }) => in_memory(path),
+            // A full disk has no room for what SQLite lays beside a library either.
+            Ok(_) | Err(StoreError::ReadOnly { .. } | StoreError::Database { .. }) => in_memory(path),
             Err(error) => Err(error),
         }
     }
@@ -288,6 +288,7 @@ fn explained(path: &Path, error: &rusqlite::Error) -> StoreError {
         Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
             return StoreError::ReadOnly { path };
         }
+        Some(ErrorCode::SystemIoFailure) => "the disk is full, or cannot be read or written".to_owned(),
         Some(ErrorCode::DatabaseCorrupt) => "found a damaged database, wanted a sound one".to_owned(),
         _ => error.to_string(),
     };
