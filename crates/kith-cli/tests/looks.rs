@@ -104,3 +104,27 @@ fn a_library_from_before_full_covariances_goes_over_with_the_next_learning() {
     place.run(&["learn", "lib", "--sweeps", "5"]).done();
     assert_eq!(kind(&place), "isotropic");
 }
+
+#[test]
+fn in_an_empty_library_everybody_keeps_the_id_of_their_first_frame() {
+    for seed in 1..5 {
+        let place = Place::new();
+        let mut rng = driver(seed);
+        let people: Vec<usize> = (0..40).map(|_| rng.below(4)).collect();
+        let answers = place.fed(&["watch", "lib"], &common::stream(&people, seed, "x")).done().objects();
+        let id = |answer: &Value| answer["faces"][0]["person"]["id"].as_i64().unwrap();
+        let mut first = [None; 4];
+        for (number, (answer, &person)) in answers.iter().zip(&people).enumerate() {
+            let known = *first[person].get_or_insert(id(answer));
+            assert_eq!(id(answer), known, "seed {seed}, frame {number}: {answer}");
+        }
+        let now = place.run(&["people", "lib", "--json"]).done().objects();
+        for (number, &who) in people.iter().enumerate() {
+            assert_eq!(
+                Some(person(&now, &format!("x{number}")).0),
+                first[who],
+                "seed {seed}, frame {number}"
+            );
+        }
+    }
+}
