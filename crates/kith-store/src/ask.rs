@@ -12,6 +12,7 @@
 use std::collections::BTreeMap;
 
 use kith::chain::Draw;
+use kith::data::Dataset;
 use kith::ids::FaceId;
 
 use crate::belief::Belief;
@@ -19,6 +20,8 @@ use crate::people::Clusters;
 
 /// How many questions are weighed exactly.
 const CANDIDATES: usize = 200;
+/// Certainties that differ by less are alike.
+const ALIKE: f64 = 0.02;
 /// A face counts as settled when a name has this probability.
 const SETTLED: f64 = 0.9;
 
@@ -58,13 +61,20 @@ impl Belief {
         for (face, &cluster) in clusters.of_face.iter().enumerate() {
             members.entry(cluster).or_default().push(FaceId::new(face));
         }
-        // The most certain face stands for a cluster; a doubtful one is worth asking about for itself.
+        // The most typical of the certain faces stands for a cluster; a doubtful one is worth asking about for itself.
         let certainty = |face: &FaceId| clusters.certainty[face.index()];
         let mut faces: Vec<(f64, FaceId)> = Vec::new();
         let mut centres: Vec<(FaceId, &[FaceId])> = Vec::new();
         for of_cluster in members.values() {
             let unnamed = of_cluster.iter().filter(|face| self.snapshot.data.given_name(**face).is_none());
-            let best = unnamed.clone().max_by(|a, b| certainty(a).total_cmp(&certainty(b)));
+            let sure = unnamed.clone().map(certainty).fold(0.0, f64::max) - ALIKE;
+            // Two people who are taken for one are named after the one with more photos.
+            let mean = mean(&self.snapshot.data, of_cluster);
+            let far = |face: &FaceId| square_distance(self.snapshot.data.embedding(*face), &mean);
+            let best = unnamed
+                .clone()
+                .filter(|face| certainty(face) >= sure)
+                .min_by(|a, b| far(a).total_cmp(&far(b)));
             let left: f64 = of_cluster.iter().map(|&face| table.missing(face)).sum();
             if let Some(&best) = best {
                 faces.push((left, best));
@@ -112,6 +122,20 @@ impl Belief {
             });
         pairs.collect()
     }
+}
+
+/// The mean of the faces of a cluster.
+fn mean(data: &Dataset, cluster: &[FaceId]) -> Vec<f64> {
+    let mut mean = vec![0.0; data.dimension()];
+    for &face in cluster {
+        mean.iter_mut().zip(data.embedding(face)).for_each(|(m, &x)| *m += f64::from(x));
+    }
+    mean.iter_mut().for_each(|m| *m /= cluster.len() as f64);
+    mean
+}
+
+fn square_distance(x: &[f32], mean: &[f64]) -> f64 {
+    x.iter().zip(mean).map(|(&x, m)| (f64::from(x) - m).powi(2)).sum()
 }
 
 /// Pairs of clusters' faces that some draws have together and others not, with how often.
