@@ -62,9 +62,15 @@ fn a_library_goes_over_to_full_covariances_and_everybody_keeps_their_id() {
     assert!(learnt["sweeps"].as_u64().unwrap() >= 24, "the chains began anew: {learnt}");
     let after = place.run(&["people", "lib", "--json"]).done().objects();
     for number in 0..4 {
-        let face = format!("x{number}");
-        assert_eq!(person(&after, &face).0, person(&before, &face).0, "{face}");
-        assert_eq!(person(&after, &format!("x{}", 116 + number)).0, person(&before, &face).0, "{face}");
+        // The isotropic model may have had somebody in parts: the part with most faces keeps its id.
+        let faces: Vec<String> = (number..40).step_by(4).map(|face| format!("x{face}")).collect();
+        let mut parts = std::collections::BTreeMap::<i64, usize>::new();
+        faces.iter().for_each(|face| *parts.entry(person(&before, face).0).or_default() += 1);
+        let (id, most) = (person(&after, &faces[0]).0, parts.values().max());
+        assert_eq!(parts.get(&id), most, "{id} of {parts:?}");
+        for face in (number..120).step_by(4) {
+            assert_eq!(person(&after, &format!("x{face}")).0, id, "x{face}");
+        }
     }
     assert_eq!(person(&after, "x100").1, "Ann");
     assert_eq!(place.run(&["log", "lib", "--json"]).done().objects().len(), 2);
@@ -76,7 +82,7 @@ fn a_library_goes_over_to_full_covariances_and_everybody_keeps_their_id() {
     assert_ne!(meta(&place, "model"), all);
     let left = place.run(&["people", "lib", "--json"]).done().objects();
     assert_eq!(left.len(), 4);
-    assert_eq!(person(&left, "x7").0, person(&before, "x3").0);
+    assert_eq!(person(&left, "x7").0, person(&after, "x3").0);
     assert_eq!(person(&left, "x100"), person(&after, "x100"));
 }
 
