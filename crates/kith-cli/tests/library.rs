@@ -139,6 +139,8 @@ fn a_name_counts_at_once_and_is_taken_back() {
     assert_eq!(people[1]["name"], "Ben");
     place.run(&["name", "lib", "nobody", "Ann"]).refused(&["no face \"nobody\""]);
     place.run(&["name", "lib", &ann[0], " "]).refused(&["empty name"]);
+    place.run(&["name", "lib", &ann[0], "two\nlines"]).refused(&["one line"]);
+    place.run(&["name", "lib", &ann[0], &"N".repeat(1001)]).refused(&["1001 characters", "at most 1000"]);
     place.run(&["same", "lib", &ann[0], &ann[0]]).refused(&["two faces"]);
 }
 

@@ -9,8 +9,8 @@ use kith::chain::learn_full_prior;
 use kith::data::{Dataset, Embeddings};
 use kith::model::face::FaceKind;
 use kith::model::{
-    ContextMode, ErrorRate, FaceModel, FaceUpdate, Full, FullPrior, Isotropic, LocalConcentration, Model,
-    ModelError, NameUpdate, Strength,
+    ContextMode, ErrorRate, EvidenceModel, FaceModel, FaceUpdate, Full, FullPrior, Isotropic,
+    LocalConcentration, Model, ModelError, NameUpdate, Strength,
 };
 use serde_json::{Map, Value, json};
 
@@ -58,9 +58,17 @@ pub fn read_tree(path: &Path) -> Result<Value, ModelFileError> {
 }
 
 impl ModelSettings {
-    /// The defaults with the paper's face model, which a handful of faces is enough to learn.
-    pub fn isotropic() -> Self {
-        Self { kind: Some(Kind::Isotropic), ..Self::default() }
+    /// The same with the paper's face model where no other is asked for: for whoever cannot wait until covariances are
+    /// learnt.
+    pub fn or_isotropic(self) -> Self {
+        let kind = self.kind.or(Some(Kind::Isotropic));
+        Self { kind, ..self }
+    }
+
+    /// Whether [`ModelSettings::resolve`] takes full covariances for so many faces of so many dimensions.
+    pub fn is_full(&self, n_faces: usize, dimension: usize, has_background: bool) -> bool {
+        let is_small = (n_faces < FEW_FACES && !has_background) || dimension < FEW_DIMENSIONS;
+        self.kind.map_or(!is_small, |kind| kind == Kind::Full)
     }
 
     /// Reads a MODEL.toml.
@@ -92,11 +100,24 @@ impl ModelSettings {
         }
         if let Some(table) = keys.take("evidence") {
             let mut evidence = Keys::of(table, "evidence.")?;
-            evidence.number("error_rate", &mut settings.model.evidence_error_rate)?;
+            settings.read_evidence(&mut evidence)?;
             evidence.finish()?;
         }
         keys.finish()?;
         Ok(settings)
+    }
+
+    /// One rate for every kind, or one for each.
+    fn read_evidence(&mut self, keys: &mut Keys<'_>) -> Result<(), String> {
+        let evidence = &mut self.model.evidence;
+        if keys.has("error_rate") {
+            let mut e = f64::NAN;
+            keys.number("error_rate", &mut e)?;
+            *evidence = EvidenceModel::all(e);
+        }
+        keys.number("same", &mut evidence.same)?;
+        keys.number("different", &mut evidence.different)?;
+        keys.number("not", &mut evidence.not)
     }
 
     fn read_context(&mut self, mut keys: Keys<'_>) -> Result<(), String> {
@@ -184,9 +205,8 @@ impl ModelSettings {
         background: Option<(&Embeddings, &[Vec<usize>])>,
         progress: &mut dyn FnMut(f64),
     ) -> Result<Model, ModelError> {
-        let has_few_faces = background.is_none() && data.n_faces() < FEW_FACES;
-        let is_small = has_few_faces || data.dimension() < FEW_DIMENSIONS;
-        let kind = self.kind.unwrap_or(if is_small { Kind::Isotropic } else { Kind::Full });
+        let is_full = self.is_full(data.n_faces(), data.dimension(), background.is_some());
+        let kind = if is_full { Kind::Full } else { Kind::Isotropic };
         let kind = match (self.prior, kind, background) {
             (Some(prior), _, _) => prior,
             (None, Kind::Isotropic, background) => {
@@ -339,7 +359,9 @@ pub fn to_tree(model: &Model) -> Value {
             "local_concentration": local,
         },
         "frame": {"repeat": model.repeat},
-        "evidence": {"error_rate": model.evidence_error_rate},
+        "evidence": {
+            "same": model.evidence.same, "different": model.evidence.different, "not": model.evidence.not,
+        },
         "face": face,
         "name": {
             "concentration": strength(name.concentration),
@@ -391,6 +413,7 @@ mod tests {
         update = "paper"
         [evidence]
         error_rate = 0.02
+        not = 0.03
     "#;
 
     #[test]
@@ -399,6 +422,7 @@ mod tests {
         let model = parse(FULL).unwrap().resolve(&data, None, &mut |_| ()).unwrap();
         assert_eq!(model.context.mode, ContextMode::Latent { count: 4 });
         assert_eq!(model.face.dimension(), 2);
+        assert_eq!(model.evidence, EvidenceModel { same: 0.02, different: 0.02, not: 0.03 });
         let again = ModelSettings::from_tree(&to_tree(&model)).unwrap();
         let again = again.resolve(&data, None, &mut |_| ()).unwrap();
         assert_eq!(model, again);
@@ -428,6 +452,7 @@ mod tests {
             ),
             ("[frame]\nrepeat = \"no\"", "frame.repeat: found \"no\", wanted a number"),
             ("frame = 3", "frame: found 3, wanted a table"),
+            ("[evidence]\nerror = 0.1", "evidence.error: unknown key, wanted one of"),
         ] {
             let error = parse(text).unwrap_err();
             assert!(error.starts_with(wanted), "{error}");

@@ -1,6 +1,6 @@
 //! How many answers it takes to name 95 % of the faces of a dataset with `truth`: by `ask`, at random, largest first.
 //!
-//! `cargo run --release -p kith-store --example ask -- DATASET [--background DATASET] [--most 400] [--seed 1] [--sweeps 60]
+//! `cargo run --release -p kith-store --example ask -- DATASET [--background DATASET] [--most 400] [--seeds 1,2] [--sweeps 60]
 //! [--begun LIBRARY] [--way ask|largest|random]`; `--begun` to begin with a library that has learnt the dataset already.
 //!
 //! The answerer errs 5 % of the time: says another name, or yes for no. All three ways learn alike from every answer.
@@ -14,7 +14,7 @@ use kith::ids::FaceId;
 use kith::random::{Rng, driver};
 use kith_io::dataset;
 use kith_store::people::Clusters;
-use kith_store::{About, Belief, Kind, Library, Plan, Saying, frames_of};
+use kith_store::{About, Belief, Kind, Library, Plan, Saying, Told, frames_of};
 
 const WRONG: f64 = 0.05;
 const GOAL: f64 = 0.95;
@@ -34,7 +34,7 @@ enum Way {
 fn main() -> Result<(), Failure> {
     let mut words = std::env::args().skip(1);
     let path = PathBuf::from(words.next().ok_or("wanted a dataset with `truth`")?);
-    let (mut background, mut given, mut most, mut seed, mut sweeps) = (None, None, 400, 1, 60);
+    let (mut background, mut given, mut most, mut seeds, mut sweeps) = (None, None, 400, vec![1], 60);
     let mut ways = vec![Way::Ask, Way::Largest, Way::Random];
     while let (Some(key), Some(value)) = (words.next(), words.next()) {
         match key.as_str() {
@@ -42,11 +42,11 @@ fn main() -> Result<(), Failure> {
             "--way" => ways.retain(|way| format!("{way:?}").eq_ignore_ascii_case(&value)),
             "--begun" => given = Some(PathBuf::from(value)),
             "--most" => most = value.parse()?,
-            "--seed" => seed = value.parse()?,
+            "--seeds" => seeds = value.split(',').map(str::parse).collect::<Result<Vec<u64>, _>>()?,
             "--sweeps" => sweeps = value.parse()?,
             other => {
                 return Err(format!(
-                    "found {other}, wanted --background, --begun, --way, --most, --seed or --sweeps"
+                    "found {other}, wanted --background, --begun, --way, --most, --seeds or --sweeps"
                 )
                 .into());
             }
@@ -71,7 +71,7 @@ fn main() -> Result<(), Failure> {
         }
         let people: Vec<Vec<usize>> = people.into_values().collect();
         let settings = serde_json::json!({"face": {"kind": "full"}});
-        library.set_model(&settings, Some((known.dataset.embeddings(), &people)))?;
+        library.set_model(&settings, Some((known.dataset.embeddings(), &people)), &mut |_| ())?;
     }
     let rows: BTreeMap<&str, usize> = table.faces.iter().map(String::as_str).zip(0..).collect();
     let truth: Vec<String> =
@@ -80,10 +80,13 @@ fn main() -> Result<(), Failure> {
         learn(&library, sweeps)?;
     }
     drop(library);
-    for way in ways {
-        let copy = folder.join(format!("{way:?}.kith"));
-        std::fs::copy(&begun, &copy)?;
-        simulate(way, &Library::open(&copy)?, &truth, most, seed)?;
+    for seed in seeds {
+        for &way in &ways {
+            let copy = folder.join(format!("{way:?}-{seed}.kith"));
+            std::fs::copy(&begun, &copy)?;
+            println!("seed {seed}");
+            simulate(way, &Library::open(&copy)?, &truth, most, seed)?;
+        }
     }
     std::fs::remove_dir_all(&folder)?;
     Ok(())
@@ -91,7 +94,8 @@ fn main() -> Result<(), Failure> {
 
 fn learn(library: &Library, sweeps: u64) -> Result<(), Failure> {
     let watch = Watch { stop: &AtomicBool::new(false), swept: &|| () };
-    Belief::learn(library, &Plan { sweeps, chains: None, seed: Some(1) }, &watch)?;
+    let mut told = Told { prior: &mut |_| (), begins: &mut |_| () };
+    Belief::learn(library, &Plan { sweeps: Some(sweeps), chains: None, seed: Some(1) }, &watch, &mut told)?;
     Ok(())
 }
 

@@ -3,17 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering;
 
+use kith::chain::agreement::{AGREED, BLOCK, FEWEST, disagreement, most_sweeps};
 use kith::chain::{Chain, Draw, Memory, Start, Watch};
-use kith::data::Embeddings;
 use kith::gibbs::Sweep;
 use kith::ids::FaceId;
 use kith::model::Model;
 use kith::model::face::FaceKind;
-use kith_io::model_file::{ModelSettings, to_tree};
 use rayon::prelude::*;
-use serde_json::Value;
 
 use crate::memory;
+use crate::model::model;
 use crate::people::Person;
 use crate::snapshot::Snapshot;
 use crate::{Library, StoreError};
@@ -32,8 +31,6 @@ const FIRST_DRAWS: usize = 8;
 const FEW_FACES: usize = 200;
 /// How many draws of each chain are kept.
 const DRAWS_PER_CHAIN: usize = 25;
-/// While there are fewer faces, the face prior is learnt anew without `learn` too, with every doubling.
-pub(crate) const FEW: usize = 1000;
 /// How many chains a library begins with.
 pub const CHAINS: u32 = 4;
 
@@ -53,16 +50,24 @@ pub struct Belief {
 /// How to learn.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
-    /// Sweeps of each chain.
-    pub sweeps: u64,
+    /// Sweeps of each chain; without it, until the chains agree or have done what is sensible.
+    pub sweeps: Option<u64>,
     /// Chains, where none have been started yet.
     pub chains: Option<u32>,
     /// Makes it repeatable, where no chain has been started yet.
     pub seed: Option<u64>,
 }
 
+/// Whoever is told how far learning is.
+pub struct Told<'a> {
+    /// The share of learning what faces look like that is done.
+    pub prior: &'a mut dyn FnMut(f64),
+    /// How many sweeps all chains together will make at most.
+    pub begins: &'a mut dyn FnMut(u64),
+}
+
 /// What learning changed, in people's terms.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Changes {
     /// People who were not there.
     pub new_people: usize,
@@ -76,6 +81,8 @@ pub struct Changes {
     pub sweeps: u64,
     /// Whether it was interrupted.
     pub is_interrupted: bool,
+    /// Split R-hat of the chains, where they ran until they agree; infinite where it cannot be told.
+    pub r_hat: Option<f64>,
 }
 
 impl Belief {
@@ -89,7 +96,7 @@ impl Belief {
                 library.path().display()
             )));
         }
-        let model = model(library, &snapshot, false)?;
+        let model = model(library, &snapshot, None)?;
         let seed = library.meta("seed")?.and_then(|seed| seed.parse().ok()).unwrap_or(1);
         let believed: i64 = library.meta("believed")?.and_then(|id| id.parse().ok()).unwrap_or(-1);
         let draws = match believed == snapshot.last_entry() {
@@ -219,13 +226,18 @@ impl Belief {
 
     /// Learns: all chains sweep all faces, and people are made out anew. What has been learnt is kept now and then, so
     /// that whoever is interrupted goes on from there.
-    pub fn learn(library: &Library, plan: &Plan, watch: &Watch<'_>) -> Result<(Self, Changes), StoreError> {
+    pub fn learn(
+        library: &Library,
+        plan: &Plan,
+        watch: &Watch<'_>,
+        told: &mut Told<'_>,
+    ) -> Result<(Self, Changes), StoreError> {
         let before = library.people()?;
         let snapshot = library.snapshot()?;
         if snapshot.faces.is_empty() {
             return Err(StoreError::refused("found only ignored faces, wanted at least one that is not"));
         }
-        let model = model(library, &snapshot, true)?;
+        let model = model(library, &snapshot, Some(&mut *told.prior))?;
         model.check(&snapshot.data)?;
         if library.meta("seed")?.is_none() {
             library.set_meta("seed", &plan.seed.unwrap_or(1).to_string())?;
@@ -236,23 +248,35 @@ impl Belief {
         if n_before == 0 || plan.chains.is_some_and(|wanted| wanted != n_before) {
             belief.start(plan.chains.unwrap_or(CHAINS), 0);
         }
-        let is_interrupted = belief.sweep(library, plan.sweeps, watch)?;
+        let most = plan.sweeps.unwrap_or_else(|| most_sweeps(&belief.chains, &belief.model));
+        (told.begins)(most * belief.chains.len() as u64);
+        let r_hat = belief.sweep(library, most, plan.sweeps.is_none(), watch)?;
         belief.save(library, None)?;
         let mut changes = changes(&before, &library.people()?);
         changes.sweeps = belief.chains.first().map_or(0, Chain::n_sweeps);
-        changes.is_interrupted = is_interrupted;
+        changes.is_interrupted = watch.stop.load(Ordering::Relaxed);
+        changes.r_hat = r_hat;
         Ok((belief, changes))
     }
 
-    /// Sweeps all chains, however soon it is interrupted; the first fifth of what was made is not kept.
-    fn sweep(&mut self, library: &Library, sweeps: u64, watch: &Watch<'_>) -> Result<bool, StoreError> {
+    /// Sweeps all chains `most` times, or until they agree, or are interrupted; the first fifth of what was made is not
+    /// kept, or the first half where they were to agree. Returns their R-hat then.
+    fn sweep(
+        &mut self,
+        library: &Library,
+        most: u64,
+        until_agreed: bool,
+        watch: &Watch<'_>,
+    ) -> Result<Option<f64>, StoreError> {
         let (model, data) = (&self.model, &self.snapshot.data);
-        let round = (200_000 / data.n_faces() as u64).clamp(1, 50);
+        let round = if until_agreed { BLOCK } else { (200_000 / data.n_faces() as u64).clamp(1, 50) };
+        let kept_share = if until_agreed { 0.5 } else { 0.8 };
         let sweep_all = Sweep::default();
         let mut kept: Vec<Kept> = self.chains.iter().map(|_| Kept::default()).collect();
         let (mut done, mut saved) = (0, std::time::Instant::now());
-        while done < sweeps && !watch.stop.load(Ordering::Relaxed) {
-            let until = (done + round).min(sweeps);
+        let mut r_hat = until_agreed.then_some(f64::INFINITY);
+        while done < most && !watch.stop.load(Ordering::Relaxed) {
+            let until = (done + round).min(most);
             self.chains.par_iter_mut().zip(&mut kept).for_each(|(chain, kept)| {
                 for _ in done..until {
                     if watch.stop.load(Ordering::Relaxed) {
@@ -264,17 +288,26 @@ impl Belief {
                 }
             });
             done = until;
-            if saved.elapsed().as_secs() >= 20 && done < sweeps {
-                let (chains, draws) = (memory::now(&self.chains, model, &self.snapshot), drawn(&kept));
+            // An interrupted chain may have made fewer sweeps than another: there is nothing to compare.
+            if until_agreed && done >= FEWEST && !watch.stop.load(Ordering::Relaxed) {
+                let found = disagreement(&late(&kept, 0.5), self.chains.len());
+                r_hat = Some(found);
+                if found < AGREED {
+                    break;
+                }
+            }
+            if saved.elapsed().as_secs() >= 20 && done < most {
+                let (chains, draws) =
+                    (memory::now(&self.chains, model, &self.snapshot), drawn(&kept, kept_share));
                 library.write(|_| library.remember(&chains, &draws, &self.snapshot))?;
                 saved = std::time::Instant::now();
             }
         }
-        self.draws = drawn(&kept);
+        self.draws = drawn(&kept, kept_share);
         if self.draws.is_empty() {
             self.draws = memory::now(&self.chains, model, &self.snapshot);
         }
-        Ok(watch.stop.load(Ordering::Relaxed))
+        Ok(r_hat)
     }
 
     /// Keeps chains, draws and people; only `touched` faces may change to another person, where it is given.
@@ -337,23 +370,28 @@ impl Kept {
             self.draws.retain(|(sweep, _)| sweep.is_multiple_of(1 << self.wide));
         }
     }
+
+    /// The draws of the latest `share` of the sweeps.
+    fn late(&self, share: f64) -> impl Iterator<Item = &Draw> {
+        let first = self.n_sweeps as f64 * (1.0 - share);
+        self.draws.iter().filter(move |(sweep, _)| *sweep as f64 > first).map(|(_, draw)| draw)
+    }
 }
 
-/// The draws of all chains without the first fifth, at most [`DRAWS_PER_CHAIN`] of each.
-fn drawn(kept: &[Kept]) -> Vec<Draw> {
+/// All draws of the latest `share` of the sweeps.
+fn late(kept: &[Kept], share: f64) -> Vec<Draw> {
+    kept.iter().flat_map(|kept| kept.late(share).cloned()).collect()
+}
+
+/// At most [`DRAWS_PER_CHAIN`] draws of each chain, of the latest `share` of the sweeps.
+fn drawn(kept: &[Kept], share: f64) -> Vec<Draw> {
     let of_chain = |kept: &Kept| {
-        let late = kept.draws.iter().filter(|(sweep, _)| *sweep > kept.n_sweeps / 5);
-        let late: Vec<&Draw> = late.map(|(_, draw)| draw).collect();
+        let late: Vec<&Draw> = kept.late(share).collect();
         let step = late.len().div_ceil(DRAWS_PER_CHAIN).max(1);
         // Counted from the end, so that the latest is among them.
-        late.into_iter()
-            .rev()
-            .step_by(step)
-            .cloned()
-            .collect::<Vec<Draw>>()
-            .into_iter()
-            .rev()
-            .collect::<Vec<Draw>>()
+        let mut some: Vec<Draw> = late.into_iter().rev().step_by(step).cloned().collect();
+        some.reverse();
+        some
     };
     kept.iter().flat_map(of_chain).collect()
 }
@@ -402,67 +440,6 @@ fn cost_of_face(model: &Model) -> f64 {
     match model.face.kind {
         FaceKind::Isotropic(_) => dimension,
         _ => dimension * dimension,
-    }
-}
-
-/// The model of a library: its settings, the face prior learnt from its faces. A learner learns it anew when there are
-/// twice as many faces as when it was learnt.
-fn model(library: &Library, snapshot: &Snapshot, is_learning: bool) -> Result<Model, StoreError> {
-    let n_faces = snapshot.data.n_faces();
-    let n_when_learnt: usize = library.meta("model_faces")?.and_then(|n| n.parse().ok()).unwrap_or(0);
-    let is_stale = n_faces >= 2 * n_when_learnt && (is_learning || n_faces < FEW);
-    let has_background = library.meta("background")?.is_some();
-    let stored = library.meta("model")?.filter(|_| has_background || !is_stale);
-    let wrong = |message: String| StoreError::refused(format!("the library's model: {message}"));
-    let tree = |text: String| serde_json::from_str::<Value>(&text).map_err(|error| wrong(error.to_string()));
-    match stored {
-        Some(text) => {
-            let settings = ModelSettings::from_tree(&tree(text)?).map_err(wrong)?;
-            Ok(settings.resolve(&snapshot.data, None, &mut |_| ())?)
-        }
-        None => {
-            let settings = match library.meta("settings")? {
-                Some(text) => ModelSettings::from_tree(&tree(text)?).map_err(wrong)?,
-                None => ModelSettings::isotropic(),
-            };
-            let model = settings.resolve(&snapshot.data, None, &mut |_| ())?;
-            match keep_model(library, &model, n_faces) {
-                Ok(()) | Err(StoreError::Busy { .. }) => Ok(model),
-                Err(error) => Err(error),
-            }
-        }
-    }
-}
-
-fn keep_model(library: &Library, model: &Model, n_faces: usize) -> Result<(), StoreError> {
-    library.write(|_| {
-        library.set_meta("model", &to_tree(model).to_string())?;
-        library.set_meta("model_faces", &n_faces.to_string())
-    })
-}
-
-impl Library {
-    /// Sets the model: the tree of keys of a MODEL.toml, and people of the same network to learn from what faces look
-    /// like in general. Chains go on under it.
-    pub fn set_model(
-        &self,
-        settings: &Value,
-        background: Option<(&Embeddings, &[Vec<usize>])>,
-    ) -> Result<(), StoreError> {
-        let wrong = |message| StoreError::refused(format!("the model: {message}"));
-        let parsed = ModelSettings::from_tree(settings).map_err(wrong)?;
-        let snapshot = self.snapshot()?;
-        let model = parsed.resolve(&snapshot.data, background, &mut |_| ())?;
-        model.check(&snapshot.data)?;
-        self.write(|_| {
-            self.set_meta("settings", &settings.to_string())?;
-            self.set_meta("model", &to_tree(&model).to_string())?;
-            self.set_meta("model_faces", &snapshot.data.n_faces().to_string())?;
-            match background {
-                Some(_) => self.set_meta("background", "1"),
-                None => self.unset_meta("background"),
-            }
-        })
     }
 }
 

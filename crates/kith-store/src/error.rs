@@ -38,6 +38,12 @@ pub enum StoreError {
         /// What it does.
         doing: &'static str,
     },
+    /// The file, or the folder that it is in, cannot be written.
+    #[error("{}: found a file or folder that cannot be written, wanted to write; nothing was changed", path.display())]
+    ReadOnly {
+        /// The file.
+        path: PathBuf,
+    },
     /// The database refused.
     #[error("{}: {message}; nothing was changed", path.display())]
     Database {

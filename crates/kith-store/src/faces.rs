@@ -212,6 +212,13 @@ impl Library {
         Ok(())
     }
 
+    /// Whether a frame of that id is there.
+    pub(crate) fn has_frame(&self, frame: &NewFrame) -> Result<bool, StoreError> {
+        let query = "SELECT 1 FROM frames WHERE key = ?1";
+        let found = self.run(|| self.connection.query_row(query, [&frame.key], |_| Ok(())).optional())?;
+        Ok(found.is_some())
+    }
+
     /// The face of an id that people use.
     pub fn face(&self, key: &str) -> Result<i64, StoreError> {
         let query = "SELECT id FROM faces WHERE key = ?1";

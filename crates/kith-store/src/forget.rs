@@ -119,11 +119,7 @@ impl Library {
         };
         let (faces, frames, names) = (left("faces")?, left("frames")?, left("names")?);
         self.unremember(|row| faces.contains(&row), |row| frames.contains(&row), |row| names.contains(&row))?;
-        // A prior learnt from all faces remembers those that are gone. It is learnt anew.
-        if self.meta("background")?.is_none() {
-            self.unset_meta("model")?;
-            self.unset_meta("model_faces")?;
-        }
+        self.unlearn_prior()?;
         self.unset_meta("believed")?;
         Ok(forgotten)
     }

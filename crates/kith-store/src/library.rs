@@ -19,10 +19,19 @@ pub struct Library {
     path: PathBuf,
 }
 
-/// Held by whoever learns, watches or forgets: one at a time.
+/// Held by whoever learns, watches or forgets: one at a time. Its file goes with it.
 #[derive(Debug)]
 pub struct Claim {
     _file: File,
+    path: PathBuf,
+}
+
+impl Drop for Claim {
+    /// The file is removed while it is still locked: whoever opened it before and locks it after finds it gone (see
+    /// [`Library::claim`]). One that stays, after a kill, is in nobody's way.
+    fn drop(&mut self) {
+        drop(std::fs::remove_file(&self.path));
+    }
 }
 
 impl Library {
@@ -32,6 +41,21 @@ impl Library {
             return Err(StoreError::Missing { path: path.to_owned() });
         }
         Self::connect(path, false)
+    }
+
+    /// Opens a library for somebody who has nothing to write. One that cannot be written, in a read-only folder or on a
+    /// read-only or full disk, is read into memory, and what is worked out there is forgotten at the end.
+    pub fn open_to_read(path: &Path) -> Result<Self, StoreError> {
+        match Self::open(path) {
+            Ok(library) if !library.is_read_only()? => Ok(library),
+            // A full disk has no room for what SQLite lays beside a library either.
+            Ok(_) | Err(StoreError::ReadOnly { .. } | StoreError::Database { .. }) => in_memory(path),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn is_read_only(&self) -> Result<bool, StoreError> {
+        self.run(|| self.connection.is_readonly(rusqlite::MAIN_DB))
     }
 
     /// Opens a library, or makes an empty one where there is nothing.
@@ -97,19 +121,24 @@ impl Library {
 
     /// Claims the right to learn, watch or forget; refused while another process has it.
     pub fn claim(&self) -> Result<Claim, StoreError> {
-        let mut name = self.path.clone().into_os_string();
-        name.push("-lock");
+        let name = beside(&self.path, "-lock");
         let wrong = |error: std::io::Error| StoreError::Database {
             path: self.path.clone(),
             message: format!("cannot be locked: {error}"),
         };
-        let file = OpenOptions::new().create(true).truncate(false).write(true).open(&name).map_err(wrong)?;
-        match file.try_lock() {
-            Ok(()) => Ok(Claim { _file: file }),
-            Err(std::fs::TryLockError::WouldBlock) => {
-                Err(StoreError::Busy { path: self.path.clone(), doing: "learning, watching or forgetting" })
+        loop {
+            let file =
+                OpenOptions::new().create(true).truncate(false).write(true).open(&name).map_err(wrong)?;
+            match file.try_lock() {
+                // Whoever had the claim may have removed the file since it was opened.
+                Ok(()) if is_there(&file, &name) => return Ok(Claim { _file: file, path: name }),
+                Ok(()) => {}
+                Err(std::fs::TryLockError::WouldBlock) => {
+                    let (path, doing) = (self.path.clone(), "learning, watching or forgetting");
+                    return Err(StoreError::Busy { path, doing });
+                }
+                Err(std::fs::TryLockError::Error(error)) => return Err(wrong(error)),
             }
-            Err(std::fs::TryLockError::Error(error)) => Err(wrong(error)),
         }
     }
 
@@ -163,6 +192,88 @@ impl Library {
     }
 }
 
+/// The name of a file that lies beside a library.
+fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.to_owned().into_os_string();
+    name.push(ending);
+    name.into()
+}
+
+/// Whether an open file is the one of that name.
+#[cfg(unix)]
+fn is_there(file: &File, name: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let (open, there) = (file.metadata(), std::fs::metadata(name));
+    matches!((open, there), (Ok(open), Ok(there)) if (open.dev(), open.ino()) == (there.dev(), there.ino()))
+}
+
+/// Elsewhere a file that is open cannot be removed.
+#[cfg(not(unix))]
+fn is_there(_: &File, _: &Path) -> bool {
+    true
+}
+
+/// A copy in memory of a library that cannot be written.
+fn in_memory(path: &Path) -> Result<Library, StoreError> {
+    let wal = beside(path, "-wal");
+    if wal.metadata().is_ok_and(|found| found.len() > 0) {
+        let message = "found LIB-wal beside it, which a kith that ended early left, wanted to write: open it once where it can be \
+             written";
+        return Err(StoreError::Database { path: path.to_owned(), message: message.to_owned() });
+    }
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_CREATE
+        | OpenFlags::SQLITE_OPEN_URI
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let wrong = |error: rusqlite::Error| explained(path, &error);
+    let connection = Connection::open_with_flags("file::memory:", flags).map_err(wrong)?;
+    let library = Library { connection, path: path.to_owned() };
+    // Nobody can write it, so nobody will: no lock is asked for.
+    let uri = format!("file:{}?immutable=1", escaped(path));
+    library.run(|| library.connection.execute("ATTACH ?1 AS disk", [&uri]))?;
+    let number = |pragma: &str| {
+        let query = format!("PRAGMA disk.{pragma}");
+        library.run(|| library.connection.query_row(&query, [], |row| row.get::<_, i64>(0)))
+    };
+    let (id, version) = (number("application_id")?, number("user_version")?);
+    if id != i64::from(APPLICATION_ID) {
+        let found = "a database of another program".to_owned();
+        return Err(StoreError::NotALibrary { path: path.to_owned(), found });
+    }
+    if version > schema::VERSION {
+        let (path, wanted) = (path.to_owned(), schema::VERSION);
+        return Err(StoreError::Newer { path, found: version, wanted });
+    }
+    if version < schema::VERSION {
+        let wanted = schema::VERSION;
+        let message = format!(
+            "found schema version {version} where nothing can be written, wanted {wanted}: open it once elsewhere"
+        );
+        return Err(StoreError::Database { path: path.to_owned(), message });
+    }
+    library.run(|| {
+        let connection = &library.connection;
+        schema::migrate(connection, 0)?;
+        connection.pragma_update(None, "foreign_keys", false)?;
+        for table in schema::TABLES {
+            connection.execute(&format!("INSERT INTO main.{table} SELECT * FROM disk.{table}"), [])?;
+        }
+        connection.execute_batch("DETACH disk")?;
+        connection.pragma_update(None, "foreign_keys", true)
+    })?;
+    Ok(library)
+}
+
+/// A path as it stands in a URI.
+fn escaped(path: &Path) -> String {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte);
+    let bytes = path.as_os_str().as_encoded_bytes().iter();
+    bytes
+        .map(|&byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+        .collect()
+}
+
 /// A refusal of the database in words.
 fn explained(path: &Path, error: &rusqlite::Error) -> StoreError {
     let path = path.to_owned();
@@ -174,9 +285,10 @@ fn explained(path: &Path, error: &rusqlite::Error) -> StoreError {
             return StoreError::Busy { path, doing: "writing" };
         }
         Some(ErrorCode::DiskFull) => "the disk is full".to_owned(),
-        Some(ErrorCode::ReadOnly) => "found a file or folder that is read-only, wanted to write".to_owned(),
-        Some(ErrorCode::CannotOpen) => "cannot be opened for reading and writing".to_owned(),
-        Some(ErrorCode::PermissionDenied) => "found no permission to write".to_owned(),
+        Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
+            return StoreError::ReadOnly { path };
+        }
+        Some(ErrorCode::SystemIoFailure) => "the disk is full, or cannot be read or written".to_owned(),
         Some(ErrorCode::DatabaseCorrupt) => "found a damaged database, wanted a sound one".to_owned(),
         _ => error.to_string(),
     };
@@ -204,6 +316,51 @@ mod tests {
         assert_eq!(library.n_faces().unwrap(), 3);
         assert_eq!(library.check().unwrap().faults, [""; 0]);
         library.add(&frames[..4], None).unwrap();
+    }
+
+    #[test]
+    fn a_library_that_cannot_be_written_is_read_from_memory() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a library? 100%.kith");
+        let writer = Library::open_or_create(&path).unwrap();
+        let face =
+            |k: i16| NewFace { key: k.to_string(), embedding: vec![k.into(), 2.0], ..NewFace::default() };
+        let frames = [1, 2, 3].map(|k| NewFrame { faces: vec![face(k)], ..NewFrame::default() });
+        writer.add(&frames, None).unwrap();
+        let said = crate::Saying { kind: crate::Kind::Name, face: 1, other: None, name: Some("Zo\u{eb}") };
+        writer.say("me", &[said]).unwrap();
+        // What is not in the file itself yet cannot be read without writing.
+        let refused = in_memory(&path).unwrap_err().to_string();
+        assert!(refused.contains("LIB-wal"), "{refused}");
+        drop(writer);
+        let before = std::fs::read(&path).unwrap();
+        let reader = in_memory(&path).unwrap();
+        assert_eq!(reader.snapshot().unwrap().keys, ["1", "2", "3"]);
+        assert_eq!(reader.log().unwrap().len(), 1);
+        crate::Belief::open(&reader).unwrap();
+        assert_eq!(reader.people().unwrap()[0].name.as_deref(), Some("Zo\u{eb}"));
+        assert_eq!(reader.check().unwrap().faults, [""; 0]);
+        drop(reader);
+        assert_eq!(std::fs::read(&path).unwrap(), before);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing lies beside it");
+    }
+
+    #[test]
+    fn a_claim_leaves_no_file_behind_and_is_had_by_one_at_a_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let library = Library::open_or_create(&folder.path().join("lib")).unwrap();
+        let lock = folder.path().join("lib-lock");
+        for _ in 0..2 {
+            let claim = library.claim().unwrap();
+            let refused = library.claim().unwrap_err().to_string();
+            assert!(refused.contains("learning, watching or forgetting"), "{refused}");
+            assert!(lock.exists());
+            drop(claim);
+            assert!(!lock.exists());
+        }
+        // One that a killed process left is in nobody's way.
+        std::fs::write(&lock, "").unwrap();
+        library.claim().unwrap();
     }
 
     #[test]

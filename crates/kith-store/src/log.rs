@@ -8,6 +8,9 @@ use rusqlite::{OptionalExtension, params};
 use crate::faces::intern;
 use crate::{Library, StoreError};
 
+/// The longest name that can be said, in characters.
+const LONGEST: usize = 1000;
+
 /// Who said what came with a dataset; `undo` leaves it alone.
 pub const DATASET: &str = "dataset";
 
@@ -110,6 +113,17 @@ impl Library {
         let name = match saying.name.map(str::trim) {
             Some("") => {
                 return Err(StoreError::refused("found an empty name, wanted at least one character"));
+            }
+            Some(name) if name.chars().count() > LONGEST => {
+                let found = name.chars().count();
+                return Err(StoreError::refused(format!(
+                    "found a name of {found} characters, wanted at most {LONGEST}"
+                )));
+            }
+            Some(name) if name.chars().any(char::is_control) => {
+                return Err(StoreError::refused(format!(
+                    "found the name {name:?}, wanted one line without control characters"
+                )));
             }
             Some(name) => Some(self.run(|| intern(&self.connection, "names", name))?),
             None => None,

@@ -8,6 +8,10 @@ pub const APPLICATION_ID: i32 = 0x6b69_7468;
 /// Step k brings a library from version k to k + 1.
 const STEPS: [&str; 1] = [VERSION_1];
 
+/// All tables.
+pub const TABLES: [&str; 10] =
+    ["meta", "contexts", "names", "frames", "faces", "evidence", "people", "members", "chains", "draws"];
+
 /// The version that this program writes.
 pub const VERSION: i64 = STEPS.len() as i64;
 

@@ -29,11 +29,18 @@ pub struct Snapshot {
 impl Library {
     /// The library as it is now.
     pub fn snapshot(&self) -> Result<Snapshot, StoreError> {
+        // One read transaction: nothing that another process writes meanwhile is half-seen.
+        let reading = self.run(|| self.connection.unchecked_transaction())?;
+        let snapshot = self.snapshot_inside()?;
+        self.run(|| reading.finish())?;
+        Ok(snapshot)
+    }
+
+    /// The library as it is now, inside the caller's transaction.
+    pub(crate) fn snapshot_inside(&self) -> Result<Snapshot, StoreError> {
         let dimension = self.dimension()?.ok_or_else(|| {
             StoreError::refused(format!("{}: found no face yet, wanted at least one", self.path().display()))
         })?;
-        // One read transaction: nothing that another process writes meanwhile is half-seen.
-        let reading = self.run(|| self.connection.unchecked_transaction())?;
         let log = self.log()?;
         let mut data = Dataset::empty(dimension)?;
         for (_, context) in self.texts("contexts")? {
@@ -53,7 +60,6 @@ impl Library {
             face_of: HashMap::new(),
         };
         self.read_frames(&mut snapshot)?;
-        self.run(|| reading.finish())?;
         for entry in snapshot.log.clone() {
             snapshot.hear(&entry)?;
         }

@@ -122,7 +122,14 @@ impl Watcher {
 
     /// A frame arrives: it is stored, and answered when it is on the disk. A refused frame changes nothing.
     pub fn see(&mut self, frame: &NewFrame, embedding: Option<&str>) -> Result<Vec<Seen>, StoreError> {
-        if self.belief.is_none() || frame.faces.iter().any(|face| face.name.is_some()) {
+        let n_known = frame.faces.iter().filter(|face| self.library.face(&face.key).is_ok()).count();
+        if n_known > 0 && n_known < frame.faces.len() {
+            return Err(StoreError::refused(
+                "found a frame with both known and new faces, wanted only new ones",
+            ));
+        }
+        let has_names = frame.faces.iter().any(|face| face.name.is_some());
+        if self.belief.is_none() || has_names || (n_known == 0 && self.library.has_frame(frame)?) {
             return self.see_first(frame, embedding);
         }
         let rows = self.store(frame, embedding)?;
@@ -137,7 +144,7 @@ impl Watcher {
         let seen = self.decide(&ids, tallies)?;
         self.n_unsaved += 1;
         // What faces look like in general is learnt anew while there are few: see `Belief::open`.
-        let is_due = n_faces >= self.n_when_due && n_faces < belief::FEW;
+        let is_due = n_faces >= self.n_when_due && n_faces < crate::model::FEW;
         if self.n_unsaved >= FRAMES_PER_SAVE || is_due {
             self.save()?;
         }
@@ -148,7 +155,7 @@ impl Watcher {
         Ok(seen)
     }
 
-    /// The first frame, and one that comes with names: by the way of `add`.
+    /// The first frame, one that comes with names, and more faces for one that is there: by the way of `add`.
     fn see_first(&mut self, frame: &NewFrame, embedding: Option<&str>) -> Result<Vec<Seen>, StoreError> {
         self.save()?;
         self.library.add(std::slice::from_ref(frame), embedding)?;
@@ -178,11 +185,6 @@ impl Watcher {
         let added = self.library.add(std::slice::from_ref(frame), embedding)?;
         if added.faces == 0 {
             return Ok(None);
-        }
-        if added.known > 0 {
-            return Err(StoreError::refused(
-                "found a frame with both known and new faces, wanted only new ones",
-            ));
         }
         let mut faces = Vec::new();
         for face in &frame.faces {

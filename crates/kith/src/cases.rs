@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::data::{Dataset, Embeddings, Statement};
 use crate::ids::{FaceId, FrameId, LabelId};
 use crate::model::{
-    ContextMode, ContextModel, ErrorRate, FaceModel, FaceUpdate, Full, FullPrior, Isotropic,
+    ContextMode, ContextModel, ErrorRate, EvidenceModel, FaceModel, FaceUpdate, Full, FullPrior, Isotropic,
     LocalConcentration, Model, NameBase, Strength,
 };
 
@@ -50,7 +50,7 @@ pub fn all() -> Vec<Case> {
     };
     let said = |name, contexts, names, change: &dyn Fn(&mut Model)| {
         let mut case: Case = with(name, contexts, names, change);
-        case.model.evidence_error_rate = 0.3;
+        case.model.evidence = EvidenceModel { same: 0.3, different: 0.2, not: 0.35 };
         say(&mut case.layout);
         case
     };

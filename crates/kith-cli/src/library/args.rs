@@ -30,9 +30,9 @@ pub struct LearnOptions {
     /// People who are known (by `truth` or `name`), to learn from what faces look like in general
     #[arg(long, value_name = "DATASET")]
     pub background: Option<PathBuf>,
-    /// Sweeps of each chain from where it stopped
-    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..))]
-    pub sweeps: u64,
+    /// Sweeps of each chain from where it stopped [default: until the chains agree, or as many as take some minutes]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
+    pub sweeps: Option<u64>,
     /// Independent chains; another number than before starts them anew [default: 4]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     pub chains: Option<u32>,

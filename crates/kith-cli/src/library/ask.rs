@@ -13,10 +13,10 @@ use crate::progress::note;
 
 /// Runs the verb.
 pub fn run(options: &AskOptions) -> anyhow::Result<Outcome> {
-    let library = Library::open(&options.lib)?;
     if options.interactive {
-        return converse(&library);
+        return converse(&Library::open(&options.lib)?);
     }
+    let library = Library::open_to_read(&options.lib)?;
     let belief = Belief::open(&library)?;
     let questions = belief.ask(options.n);
     let mut out = std::io::stdout();
@@ -57,7 +57,7 @@ fn in_words(question: &Question, belief: &Belief) -> String {
             format!("Are {a} and {b} the same person? ({} probable)", percent(p))
         }
     };
-    format!("{asked}  settles about {:.0} faces", question.settles)
+    format!("{asked}  about {:.0} more faces named right", question.gain)
 }
 
 /// Questions and answers, line by line.

@@ -22,7 +22,7 @@ use crate::progress::{count, note};
 
 /// Runs the verb.
 pub fn run(options: &ExportOptions) -> anyhow::Result<Outcome> {
-    let library = Library::open(&options.lib)?;
+    let library = Library::open_to_read(&options.lib)?;
     match options.what {
         What::Draws => draws(&library, wanted(options, "a file")?),
         What::Dataset => faces(&library, wanted(options, "a new folder")?),

@@ -3,11 +3,10 @@
 use std::io::Write;
 
 use anyhow::Context;
-use kith::chain::Watch;
+use kith::chain::{AGREED, Watch};
 use kith_io::dataset;
 use kith_io::model_file::read_tree;
-use kith_store::belief::CHAINS;
-use kith_store::{Belief, Changes, Library, Plan};
+use kith_store::{Belief, Changes, Library, Plan, Told};
 use serde_json::json;
 
 use super::args::LearnOptions;
@@ -22,14 +21,20 @@ pub fn run(options: &LearnOptions) -> anyhow::Result<Outcome> {
     set_threads(options.threads)?;
     let library = Library::open(&options.lib)?;
     let _claim = library.claim()?;
-    set_model(&library, options)?;
+    let looks = bar(100, "% of learning what faces look like");
+    let mut prior = |share: f64| looks.set_position((100.0 * share) as u64);
+    set_model(&library, options, &mut prior)?;
     let stop = interrupt::listen()?;
-    let n_chains = options.chains.unwrap_or(CHAINS);
-    let bar = bar(options.sweeps * u64::from(n_chains), "sweeps");
-    let watch = Watch { stop, swept: &|| bar.inc(1) };
+    let sweeps = bar(1, "sweeps");
+    let watch = Watch { stop, swept: &|| sweeps.inc(1) };
     let plan = Plan { sweeps: options.sweeps, chains: options.chains, seed: options.seed };
-    let (belief, changes) = Belief::learn(&library, &plan, &watch)?;
-    bar.finish_and_clear();
+    let mut begins = |most| {
+        looks.finish_and_clear();
+        sweeps.set_length(most);
+    };
+    let mut told = Told { prior: &mut prior, begins: &mut begins };
+    let (belief, changes) = Belief::learn(&library, &plan, &watch, &mut told)?;
+    sweeps.finish_and_clear();
     let (n_faces, n_people) = (belief.snapshot.faces.len(), library.people()?.len());
     if options.json {
         let gained: Vec<_> =
@@ -42,6 +47,12 @@ pub fn run(options: &LearnOptions) -> anyhow::Result<Outcome> {
         writeln!(std::io::stdout(), "{object}")?;
     } else {
         writeln!(std::io::stdout(), "{}", in_words(&changes, n_faces, n_people))?;
+    }
+    if let Some(r_hat) = changes.r_hat.filter(|&r_hat| r_hat >= AGREED && !changes.is_interrupted) {
+        let place = if r_hat.is_finite() { format!("R-hat {r_hat:.2}") } else { "no R-hat".to_owned() };
+        note(format!(
+            "the chains do not agree yet ({place}, wanted below {AGREED}): learn again, they go on"
+        ));
     }
     if changes.is_interrupted {
         note("interrupted: what was learnt so far is kept");
@@ -71,7 +82,7 @@ fn in_words(changes: &Changes, n_faces: usize, n_people: usize) -> String {
 }
 
 /// Settings and background, where they are given, are kept in the library.
-fn set_model(library: &Library, options: &LearnOptions) -> anyhow::Result<()> {
+fn set_model(library: &Library, options: &LearnOptions, progress: &mut dyn FnMut(f64)) -> anyhow::Result<()> {
     if options.model.is_none() && options.background.is_none() {
         return Ok(());
     }
@@ -82,11 +93,11 @@ fn set_model(library: &Library, options: &LearnOptions) -> anyhow::Result<()> {
             None => json!({}),
         },
     };
-    let Some(path) = &options.background else { return Ok(library.set_model(&tree, None)?) };
+    let Some(path) = &options.background else { return Ok(library.set_model(&tree, None, progress)?) };
     let wanted = match library.dimension()? {
         Some(dimension) => dimension,
         None => dataset::read(path)?.dataset.dimension(),
     };
     let background = Background::read(path, wanted, "library")?;
-    Ok(library.set_model(&tree, Some(background.known()))?)
+    Ok(library.set_model(&tree, Some(background.known()), progress)?)
 }

@@ -16,7 +16,7 @@ const DOUBTFUL: f64 = 0.5;
 
 /// Runs `kith log`.
 pub fn log(options: &LogOptions) -> anyhow::Result<Outcome> {
-    let library = Library::open(&options.lib)?;
+    let library = Library::open_to_read(&options.lib)?;
     let entries = library.log()?;
     let belief = if entries.is_empty() { None } else { Belief::open(&library).ok() };
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());

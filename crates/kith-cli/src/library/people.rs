@@ -12,7 +12,7 @@ use crate::progress::count;
 
 /// Runs the verb.
 pub fn run(options: &ReadOptions) -> anyhow::Result<Outcome> {
-    let library = Library::open(&options.lib)?;
+    let library = Library::open_to_read(&options.lib)?;
     if library.n_faces()? > 0 {
         // What was seen and said since is taken in first.
         Belief::open(&library)?;

@@ -57,7 +57,12 @@ pub fn run(options: &WatchOptions) -> anyhow::Result<Outcome> {
 fn is_fatal(error: &anyhow::Error) -> bool {
     matches!(
         error.downcast_ref::<StoreError>(),
-        Some(StoreError::Database { .. } | StoreError::Damaged { .. } | StoreError::Missing { .. })
+        Some(
+            StoreError::Database { .. }
+                | StoreError::ReadOnly { .. }
+                | StoreError::Damaged { .. }
+                | StoreError::Missing { .. }
+        )
     )
 }
 
@@ -143,7 +148,11 @@ fn face(value: &Value, frame: Option<&str>, number: usize) -> anyhow::Result<New
 fn command(object: &Map<String, Value>, watcher: &mut Watcher) -> anyhow::Result<Value> {
     let by = object.get("by").and_then(Value::as_str).map_or_else(speaker, str::to_owned);
     if let Some(n) = object.get("undo") {
-        return Ok(json!({"undone": watcher.undo(&by, n.as_u64().unwrap_or(1) as usize)?}));
+        let n = match n {
+            Value::Bool(true) => 1,
+            n => n.as_u64().with_context(|| format!("undo: found {n}, wanted how many acts"))?,
+        };
+        return Ok(json!({"undone": watcher.undo(&by, n as usize)?}));
     }
     if object.contains_key("redo") {
         return Ok(json!({"redone": watcher.redo(&by)?}));

@@ -23,7 +23,7 @@ struct Answer {
 
 /// Runs the verb.
 pub fn run(options: &WhoOptions) -> anyhow::Result<Outcome> {
-    let library = Library::open(&options.lib)?;
+    let library = Library::open_to_read(&options.lib)?;
     let answers = match (&options.face, &options.dataset) {
         (Some(key), _) => of_library(&library, key)?,
         (None, Some(path)) => of_dataset(&library, path, options.context.as_deref())?,

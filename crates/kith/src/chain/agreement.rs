@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use super::diagnostics::r_hat;
-use super::{Draw, Ensemble, Run, Watch};
+use super::{Chain, Draw, Ensemble, Run, Watch};
 use crate::data::Dataset;
 use crate::gibbs::Sweep;
 use crate::model::face::FaceKind;
@@ -11,9 +11,10 @@ use crate::model::{FaceModel, Model};
 
 /// Chains agree when split R-hat of ln joint and of the number of identities is below this.
 pub const AGREED: f64 = 1.05;
-/// They are asked every so many sweeps, and not before they have made a few.
-const BLOCK: u64 = 8;
-const FEWEST: u64 = 24;
+/// They are asked every so many sweeps, and not before they have made a few ([`FEWEST`]).
+pub const BLOCK: u64 = 8;
+/// They go on for at least so many.
+pub const FEWEST: u64 = 24;
 /// At most so many sweeps, fewer where they are dear: about this many multiplications per chain, some minutes' work.
 const MOST: u64 = 500;
 const WORK: f64 = 8e10;
@@ -41,14 +42,7 @@ impl Agreement {
 impl Ensemble {
     /// How many sweeps [`Ensemble::run_until_agreed`] makes at most; the same for the same states, on any machine.
     pub fn most_sweeps(&self, model: &Model) -> u64 {
-        let dearest = self.chains().iter().map(|chain| {
-            let state = chain.state();
-            let identities = state.seating().identities().iter();
-            let per_face: f64 = identities.map(|&i| work(&model.face, state.seating().n_of(i))).sum();
-            per_face * state.seating().size().0 as f64
-        });
-        let most = WORK / dearest.fold(1.0, f64::max);
-        (most as u64 / BLOCK * BLOCK).clamp(FEWEST, MOST)
+        most_sweeps(self.chains(), model)
     }
 
     /// Sweeps all chains until they agree, or have made as many sweeps as is sensible, or are told to stop. The first
@@ -81,6 +75,18 @@ impl Ensemble {
     }
 }
 
+/// How many sweeps are sensible for chains as they are.
+pub fn most_sweeps(chains: &[Chain], model: &Model) -> u64 {
+    let dearest = chains.iter().map(|chain| {
+        let state = chain.state();
+        let identities = state.seating().identities().iter();
+        let per_face: f64 = identities.map(|&i| work(&model.face, state.seating().n_of(i))).sum();
+        per_face * state.seating().size().0 as f64
+    });
+    let most = WORK / dearest.fold(1.0, f64::max);
+    (most as u64 / BLOCK * BLOCK).clamp(FEWEST, MOST)
+}
+
 /// Multiplications to weigh one face against an identity of so many faces.
 fn work(model: &FaceModel, n_faces: u32) -> f64 {
     match &model.kind {
@@ -92,8 +98,8 @@ fn work(model: &FaceModel, n_faces: u32) -> f64 {
     }
 }
 
-/// The larger split R-hat of ln joint and of the number of identities.
-fn disagreement(draws: &[Draw], n_chains: usize) -> f64 {
+/// The larger split R-hat of ln joint and of the number of identities, over as many draws of each of the chains 0, 1, ...
+pub fn disagreement(draws: &[Draw], n_chains: usize) -> f64 {
     let of = |value: &dyn Fn(&Draw) -> f64| {
         let mut chains = vec![Vec::new(); n_chains];
         draws.iter().for_each(|draw| chains[draw.chain as usize].push(value(draw)));

@@ -1,7 +1,7 @@
 //! WHO MOVES BELIEF: chains, ensembles of them, the paper's schedules, and how far to trust their draws.
 
 mod absorb;
-mod agreement;
+pub mod agreement;
 pub mod diagnostics;
 mod draw;
 mod ensemble;

@@ -13,11 +13,14 @@ pub enum Statement {
     Not(FaceId, LabelId),
 }
 
+/// Another face, how often the two were said to be the same person, and how often different people.
+pub type Link = (FaceId, u32, u32);
+
 /// All statements, and an index from faces to those that concern them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Evidence {
     statements: Vec<Statement>,
-    links: Vec<Vec<(FaceId, i32)>>,
+    links: Vec<Vec<Link>>,
     denials: Vec<Vec<LabelId>>,
 }
 
@@ -27,9 +30,9 @@ impl Evidence {
         &self.statements
     }
 
-    /// The faces that were compared with a face, and how many more times it was said that they are the same person
-    /// than that they are not.
-    pub fn links(&self, face: FaceId) -> &[(FaceId, i32)] {
+    /// The faces that were compared with a face, with how often it was said that they are the same person, and that they
+    /// are not.
+    pub fn links(&self, face: FaceId) -> &[Link] {
         self.links.get(face.index()).map_or(&[], Vec::as_slice)
     }
 
@@ -45,19 +48,19 @@ impl Evidence {
 
     pub(super) fn push(&mut self, statement: Statement) {
         match statement {
-            Statement::Same(a, b) => self.link(a, b, 1),
-            Statement::Different(a, b) => self.link(a, b, -1),
+            Statement::Same(a, b) => self.link(a, b, [1, 0]),
+            Statement::Different(a, b) => self.link(a, b, [0, 1]),
             Statement::Not(face, label) => at(&mut self.denials, face).push(label),
         }
         self.statements.push(statement);
     }
 
-    fn link(&mut self, a: FaceId, b: FaceId, more: i32) {
+    fn link(&mut self, a: FaceId, b: FaceId, [same, different]: [u32; 2]) {
         for (face, other) in [(a, b), (b, a)] {
             let links = at(&mut self.links, face);
             match links.iter_mut().find(|link| link.0 == other) {
-                Some(link) => link.1 += more,
-                None => links.push((other, more)),
+                Some(link) => *link = (other, link.1 + same, link.2 + different),
+                None => links.push((other, same, different)),
             }
         }
     }

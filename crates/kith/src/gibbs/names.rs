@@ -63,7 +63,7 @@ pub fn ln_weights(identity: IdentityId, state: &State, model: &Model) -> Vec<f64
 /// Every time a name was denied it weighs e / (1 - e) less (MODEL.md §7).
 fn with_denials(mut ln_weights: Vec<f64>, votes: &Votes, model: &Model) -> Vec<f64> {
     for &(label, times) in votes.denied() {
-        ln_weights[label.index()] -= f64::from(times) * model.ln_evidence_odds();
+        ln_weights[label.index()] -= f64::from(times) * model.evidence.ln_denial();
     }
     ln_weights
 }

@@ -1,12 +1,15 @@
-//! WHAT IS ASSUMED: the model in four parts (contexts, identities, faces, names), checked when built.
+//! WHAT IS ASSUMED: the model in its parts (contexts, identities, faces, names, what people say), checked when built.
 
 mod context;
+mod evidence;
 pub mod face;
 mod identity;
 mod name;
 mod strength;
 
 pub use context::{ContextMode, ContextModel};
+pub use evidence::EvidenceModel;
+pub(crate) use evidence::ln_odds;
 pub use face::{FaceModel, FaceUpdate, Full, FullPrior, Isotropic};
 pub use identity::{IdentityModel, LocalConcentration};
 pub use name::{ErrorRate, NameBase, NameModel, NameUpdate};
@@ -32,12 +35,9 @@ pub struct Model {
     pub face: FaceModel,
     /// §3.
     pub name: NameModel,
-    /// e of MODEL.md §7: how often "same", "different" and "not this name" are wrong.
-    pub evidence_error_rate: f64,
+    /// MODEL.md §7: how often "same", "different" and "not this name" are wrong.
+    pub evidence: EvidenceModel,
 }
-
-/// e, unless it is set: people who compare two faces rarely err, and a slip of the hand must not be believed for ever.
-const EVIDENCE_ERROR_RATE: f64 = 0.01;
 
 impl Model {
     /// The defaults for everything but the face model, which depends on the embeddings.
@@ -48,13 +48,8 @@ impl Model {
             repeat: REPEAT,
             face,
             name: NameModel::default(),
-            evidence_error_rate: EVIDENCE_ERROR_RATE,
+            evidence: EvidenceModel::default(),
         }
-    }
-
-    /// ln ((1 - e) / e): what one statement weighs.
-    pub fn ln_evidence_odds(&self) -> f64 {
-        (-self.evidence_error_rate).ln_1p() - self.evidence_error_rate.ln()
     }
 
     /// Refuses values outside their ranges, and a model that does not fit the data.
@@ -64,10 +59,7 @@ impl Model {
         if !(self.repeat > 0.0 && self.repeat <= 1.0) {
             return Err(ModelError::value("frame.repeat", self.repeat, "a number above 0, at most 1"));
         }
-        let e = self.evidence_error_rate;
-        if !(1e-300..0.5).contains(&e) {
-            return Err(ModelError::value("evidence.error_rate", e, "a number above 0 and below 0.5"));
-        }
+        self.evidence.check()?;
         self.face.check(data.dimension())?;
         self.name.check(data.names())
     }

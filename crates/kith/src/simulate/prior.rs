@@ -3,7 +3,7 @@
 use crate::data::Dataset;
 use crate::gibbs::assignments::Scan;
 use crate::ids::{FaceId, LabelId};
-use crate::model::{ErrorRate, LocalConcentration, Model, Strength};
+use crate::model::{ErrorRate, LocalConcentration, Model, Strength, ln_odds};
 use crate::random::Rng;
 use crate::state::{Name, State};
 
@@ -30,8 +30,8 @@ pub fn draw(model: &Model, layout: &Dataset, rng: &mut Rng) -> (State, Dataset) 
 /// ln of the probability of what was said, over what it is where all of it is true.
 fn ln_statements(state: &State, model: &Model, data: &Dataset) -> f64 {
     let statements = data.evidence().statements().iter();
-    let n_wrong = statements.filter(|&&statement| !state.agrees(statement)).count();
-    -(n_wrong as f64) * model.ln_evidence_odds()
+    let wrong = statements.filter(|&&statement| !state.agrees(statement));
+    -wrong.map(|&statement| ln_odds(model.evidence.error_rate(statement))).sum::<f64>()
 }
 
 /// Draws the data anew given the latent variables; the state's statistics follow.

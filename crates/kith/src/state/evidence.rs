@@ -1,4 +1,4 @@
-//! What statements about faces weigh (MODEL.md §7): each is right with probability 1 - e.
+//! What statements about faces weigh (MODEL.md §7): each is right with probability 1 - e, e that of its kind.
 //!
 //! Only ratios matter to a kernel: a pair that was said to be the same weighs (1 - e) / e more together than apart,
 //! a pair that was said to be different as much less, and so does a name that was denied.
@@ -7,27 +7,27 @@ use super::{Name, State};
 use crate::data::{Dataset, Statement};
 use crate::ids::FaceId;
 use crate::math::ln_sum_exp;
-use crate::model::Model;
+use crate::model::{Model, ln_odds};
 
 impl State {
     /// Adds to the ln weights of a face's seats (as in [`crate::gibbs::assignments::ln_weights`]) what was said about
     /// it: the seats of faces it was compared with, the names of identities, a new identity's name integrated out.
     pub(crate) fn weigh_statements(&self, face: FaceId, model: &Model, data: &Dataset, out: &mut [f64]) {
-        let ln_odds = model.ln_evidence_odds();
-        for &(other, balance) in data.evidence().links(face) {
+        for &(other, n_same, n_different) in data.evidence().links(face) {
             if let Some(identity) = self.seating.identity_of(other) {
-                out[self.seating.place_of(identity)] += f64::from(balance) * ln_odds;
+                out[self.seating.place_of(identity)] += model.evidence.ln_bond(n_same, n_different);
             }
         }
         let (given, denials) = (data.given_name(face), data.evidence().denials(face));
         if given.is_none() && denials.is_empty() {
             return;
         }
+        let ln_denial = model.evidence.ln_denial();
         let (new, known) = out.split_last_mut().expect("a new identity is always possible");
         for (weight, &identity) in known.iter_mut().zip(self.seating.identities()) {
             let name = self.names.of(identity);
             *weight += given.map_or(0.0, |given| self.names.ln_evidence(given, name));
-            *weight -= ln_odds * denials.iter().filter(|&&label| Name::Known(label) == name).count() as f64;
+            *weight -= ln_denial * denials.iter().filter(|&&label| Name::Known(label) == name).count() as f64;
         }
         *new += ln_sum_exp(&self.ln_names_of_new(face, model, data));
     }
@@ -59,14 +59,9 @@ impl State {
     pub(crate) fn ln_names_of_new(&self, face: FaceId, model: &Model, data: &Dataset) -> Vec<f64> {
         let mut ln_weights = self.names.ln_weights_of_new(data.given_name(face));
         for label in data.evidence().denials(face) {
-            ln_weights[label.index()] -= model.ln_evidence_odds();
+            ln_weights[label.index()] -= model.evidence.ln_denial();
         }
         ln_weights
-    }
-
-    /// ln of how much more two faces weigh together than apart, by what was said of them.
-    pub(crate) fn ln_bond(balance: i32, model: &Model) -> f64 {
-        f64::from(balance) * model.ln_evidence_odds()
     }
 
     /// ln of the probability of all statements, from the statistics that a state keeps.
@@ -75,19 +70,22 @@ impl State {
         if statements.is_empty() {
             return 0.0;
         }
+        let right = |statement: &Statement| (-model.evidence.error_rate(*statement)).ln_1p();
         let together = |a: FaceId, b: FaceId| self.seating.identity_of(a) == self.seating.identity_of(b);
-        let of_links = statements.iter().filter(|statement| match **statement {
+        let is_wrong = |statement: &&Statement| match **statement {
             Statement::Same(a, b) => !together(a, b),
             Statement::Different(a, b) => together(a, b),
             Statement::Not(..) => false,
-        });
-        let of_names = self.seating.identities().iter().flat_map(|&identity| {
+        };
+        let wrong_links = statements.iter().filter(is_wrong);
+        let wrong_names = self.seating.identities().iter().flat_map(|&identity| {
             let denied = self.names.heard(identity).denied().iter();
             denied.filter(move |vote| Name::Known(vote.0) == self.names.of(identity)).map(|vote| vote.1)
         });
-        let n_wrong = of_links.count() as f64 + f64::from(of_names.sum::<u32>());
-        let e = model.evidence_error_rate;
-        n_wrong * e.ln() + (statements.len() as f64 - n_wrong) * (-e).ln_1p()
+        // As if all were right, and then what the wrong ones are less probable.
+        statements.iter().map(right).sum::<f64>()
+            - wrong_links.map(|&statement| ln_odds(model.evidence.error_rate(statement))).sum::<f64>()
+            - f64::from(wrong_names.sum::<u32>()) * model.evidence.ln_denial()
     }
 
     /// Whether a statement agrees with the state; the others are taken for mistakes.

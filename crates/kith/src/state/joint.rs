@@ -83,9 +83,9 @@ impl State {
         if pairs == 0 { 0.0 } else { pairs as f64 * model.repeat.ln() }
     }
 
-    /// p(what was said | z, y*), MODEL.md §7: 1 - e where it is true, e where it is not.
+    /// p(what was said | z, y*), MODEL.md §7: 1 - e where it is true, e where it is not,
+    /// e that of its kind.
     fn ln_statements(&self, model: &Model, data: &Dataset) -> f64 {
-        let e = model.evidence_error_rate;
         let mut ln_p = 0.0;
         for &statement in data.evidence().statements() {
             let person = |face: FaceId| self.seating.identity_of(face).expect("every face is seated");
@@ -94,6 +94,7 @@ impl State {
                 Statement::Different(a, b) => person(a) != person(b),
                 Statement::Not(face, label) => self.names.of(person(face)) != Name::Known(label),
             };
+            let e = model.evidence.error_rate(statement);
             ln_p += if is_true { (1.0 - e).ln() } else { e.ln() };
         }
         ln_p

@@ -290,8 +290,15 @@ fn p_statements(model: &Model, data: &Dataset, world: &World) -> f64 {
         Statement::Different(a, b) => !world.is_same(a.index(), b.index()),
         Statement::Not(face, label) => world.name_of(face.index()) != Some(label.0),
     };
-    let e = model.evidence_error_rate;
-    data.evidence().statements().iter().map(|s| if is_true(s) { 1.0 - e } else { e }).product()
+    let p = |statement: &Statement| {
+        let e = match statement {
+            Statement::Same(..) => model.evidence.same,
+            Statement::Different(..) => model.evidence.different,
+            Statement::Not(..) => model.evidence.not,
+        };
+        if is_true(statement) { 1.0 - e } else { e }
+    };
+    data.evidence().statements().iter().map(p).product()
 }
 
 fn n_repeats(data: &Dataset, z: &[u32]) -> usize {

@@ -12,8 +12,8 @@ use kith::data::{Dataset, Embeddings, Statement};
 use kith::gibbs::Sweep;
 use kith::ids::{FaceId, FrameId, LabelId};
 use kith::model::{
-    ContextMode, ContextModel, ErrorRate, FaceModel, FaceUpdate, Isotropic, LocalConcentration, Model,
-    NameBase, Strength,
+    ContextMode, ContextModel, ErrorRate, EvidenceModel, FaceModel, FaceUpdate, Isotropic,
+    LocalConcentration, Model, NameBase, Strength,
 };
 
 /// A model and what was seen.
@@ -112,11 +112,13 @@ pub fn collapsed() -> Vec<Case> {
             m.name.concentration = learnt(3.0, 1.0);
             m.name.error_rate = ErrorRate::Learnt { alpha: 2.0, beta: 3.0 };
         }),
-        said(case("given, evidence", GIVEN, CONFLICTING, |m| m.evidence_error_rate = 0.2)),
+        said(case("given, evidence", GIVEN, CONFLICTING, |m| {
+            m.evidence = EvidenceModel { same: 0.2, different: 0.1, not: 0.3 };
+        })),
         said(case("latent 2, evidence, repeat", NOWHERE, CONFLICTING, |m| {
             m.context = latent(2);
             m.repeat = 0.3;
-            m.evidence_error_rate = 0.1;
+            m.evidence = EvidenceModel { same: 0.1, different: 0.25, not: 0.05 };
         })),
     ]
 }

@@ -334,8 +334,8 @@ fn bonds(face: FaceId, model: &Model, data: &Dataset, mut each: impl FnMut(FaceI
         let mates = data.faces_in(data.frame_of(face)).iter();
         mates.filter(|&&mate| mate != face).for_each(|&mate| each(mate, model.repeat.ln()));
     }
-    for &(other, balance) in data.evidence().links(face) {
-        each(other, State::ln_bond(balance, model));
+    for &(other, n_same, n_different) in data.evidence().links(face) {
+        each(other, model.evidence.ln_bond(n_same, n_different));
     }
 }
 

@@ -62,11 +62,12 @@ fn ln_deal(
             weight *= (ln_faces(&[&**there, &[face]].concat()) - ln_faces(there)).exp();
             let same_frame = there.iter().filter(|&&f| data.frame_of(f) == data.frame_of(face)).count();
             weight *= model.repeat.powi(same_frame as i32);
-            for &(other, balance) in data.evidence().links(face).iter().filter(|link| there.contains(&link.0))
-            {
+            let links = data.evidence().links(face).iter().filter(|link| there.contains(&link.0));
+            for &(other, n_same, n_different) in links {
                 assert_ne!(other, face);
-                let e = model.evidence_error_rate;
-                weight *= ((1.0 - e) / e).powi(balance);
+                let odds = |e: f64| (1.0 - e) / e;
+                weight *= odds(model.evidence.same).powi(n_same as i32);
+                weight /= odds(model.evidence.different).powi(n_different as i32);
             }
             if let Some(given) = data.given_name(face) {
                 let votes: Vec<_> = there.iter().filter_map(|&f| data.given_name(f)).collect();

@@ -1,0 +1,65 @@
+//! How often what people say is wrong (MODEL.md §7), for each kind of statement.
+
+use super::ModelError;
+use crate::data::Statement;
+
+/// e of each kind of statement.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EvidenceModel {
+    /// How often "the same person" is said of two people.
+    pub same: f64,
+    /// How often "different people" is said of one.
+    pub different: f64,
+    /// How often a name is denied to somebody who has it.
+    pub not: f64,
+}
+
+impl Default for EvidenceModel {
+    /// Whoever compares two photos of people they know errs about once in fifty times; denying a name that is shown
+    /// beside a face is easier. A slip of the hand must not be believed for ever.
+    fn default() -> Self {
+        Self { same: 0.02, different: 0.02, not: 0.01 }
+    }
+}
+
+impl EvidenceModel {
+    /// All kinds alike.
+    pub fn all(e: f64) -> Self {
+        Self { same: e, different: e, not: e }
+    }
+
+    /// e of a statement.
+    pub fn error_rate(&self, statement: Statement) -> f64 {
+        match statement {
+            Statement::Same(..) => self.same,
+            Statement::Different(..) => self.different,
+            Statement::Not(..) => self.not,
+        }
+    }
+
+    /// ln of how much more two faces weigh together than apart, when so many people said that they are the same person
+    /// and that they are different ones.
+    pub fn ln_bond(&self, n_same: u32, n_different: u32) -> f64 {
+        f64::from(n_same) * ln_odds(self.same) - f64::from(n_different) * ln_odds(self.different)
+    }
+
+    /// What a denied name weighs: ln ((1 - e) / e).
+    pub fn ln_denial(&self) -> f64 {
+        ln_odds(self.not)
+    }
+
+    pub(super) fn check(&self) -> Result<(), ModelError> {
+        for (key, e) in [("same", self.same), ("different", self.different), ("not", self.not)] {
+            if !(1e-300..0.5).contains(&e) {
+                let key = format!("evidence.{key}");
+                return Err(ModelError::value(&key, e, "a number above 0 and below 0.5"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// ln ((1 - e) / e).
+pub(crate) fn ln_odds(e: f64) -> f64 {
+    (-e).ln_1p() - e.ln()
+}
