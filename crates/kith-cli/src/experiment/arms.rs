@@ -24,6 +24,7 @@ fn paper() -> Value {
         "identity": {
             "global_concentration": {"shape": 1.0, "rate": 0.1},
             "local_concentration": {"shape": 1.0, "rate": 0.1, "shared": true},
+            "strangers": "expected",
         },
         "frame": {"repeat": 1.0},
         "face": {"kind": "isotropic", "update": "collapsed"},

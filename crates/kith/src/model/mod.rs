@@ -8,7 +8,7 @@ mod strength;
 
 pub use context::{ContextMode, ContextModel};
 pub use face::{FaceModel, FaceUpdate, Full, FullPrior, Isotropic};
-pub use identity::{IdentityModel, LocalConcentration};
+pub use identity::{IdentityModel, LocalConcentration, Strangers};
 pub use name::{ErrorRate, NameBase, NameModel, NameUpdate};
 pub use strength::Strength;
 

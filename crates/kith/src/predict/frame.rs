@@ -82,6 +82,9 @@ pub(super) struct Candidate {
     pub ln_prior: f64,
     context: Option<usize>,
     concentration: f64,
+    /// ln of how much more often than expected a face is somebody seen, and somebody never seen (deviation D11).
+    ln_seen: f64,
+    ln_stranger: f64,
 }
 
 impl<'p> NewFrame<'p> {
@@ -102,9 +105,10 @@ impl<'p> NewFrame<'p> {
         Self { posterior, context, xs, ln_at, ln_new, joined: HashMap::new() }
     }
 
-    /// The marginals of the frame's faces and context under one draw.
-    pub fn under(&mut self, draw: &Pooled) -> Marginals {
-        let candidates = self.candidates(draw);
+    /// The marginals of the frame's faces and context under one draw, with the share of strangers that is expected,
+    /// or another.
+    pub fn under(&mut self, draw: &Pooled, share: Option<f64>) -> Marginals {
+        let candidates = self.candidates(draw, share);
         let n_faces = self.xs.len();
         let mut ln_contexts = Vec::new();
         let mut per_context = Vec::new();
@@ -138,23 +142,36 @@ impl<'p> NewFrame<'p> {
         marginals
     }
 
+    /// The contexts the frame may be in, each with this share of strangers. Where there is but one context for all,
+    /// an occasion with a share of its own is a context without faces (deviation D11).
+    pub fn candidates(&self, draw: &Pooled, share: Option<f64>) -> Vec<Candidate> {
+        let mut candidates = self.contexts(draw);
+        if let Some(share) = share {
+            let is_alone = self.posterior.is_without_contexts();
+            for candidate in &mut candidates {
+                candidate.context = candidate.context.filter(|_| !is_alone);
+                candidate.expect(share, draw);
+            }
+        }
+        candidates
+    }
+
     /// The contexts the frame may be in (MODEL.md §2, §6).
-    pub fn candidates(&self, draw: &Pooled) -> Vec<Candidate> {
+    fn contexts(&self, draw: &Pooled) -> Vec<Candidate> {
         let model = &self.posterior.model;
         let gamma_0 = draw.context_concentration;
         let n_frames: u32 = draw.contexts.iter().map(|context| context.n_frames).sum();
-        let known = |number: usize, label: u32, weight: f64| Candidate {
-            label: ContextLabel::Number(label),
-            ln_prior: (weight / (gamma_0 + f64::from(n_frames))).ln(),
-            context: Some(number),
-            concentration: draw.contexts[number].concentration,
+        let known = |number: usize, label: u32, weight: f64| {
+            let ln_prior = (weight / (gamma_0 + f64::from(n_frames))).ln();
+            let concentration = draw.contexts[number].concentration;
+            Candidate::new(ContextLabel::Number(label), ln_prior, Some(number), concentration)
         };
         let certain = |candidate| Candidate { ln_prior: 0.0, ..candidate };
         let share = gamma_0 / draw.contexts.len() as f64;
         let all = draw.contexts.iter().enumerate();
         match (model.context.mode, self.context) {
-            (ContextMode::None, _) => vec![certain(known(0, 0, 1.0))],
-            (ContextMode::Given, _) if self.posterior.contexts.is_empty() => vec![certain(known(0, 0, 1.0))],
+            _ if self.posterior.is_without_contexts() => vec![certain(known(0, 0, 1.0))],
+            (ContextMode::None, _) => unreachable!("this mode has no contexts"),
             (ContextMode::Given, Some(name)) => {
                 match self.posterior.contexts.iter().position(|context| context == name) {
                     // Its chance matters where draws differ in it: where a training frame's context is missing.
@@ -168,7 +185,7 @@ impl<'p> NewFrame<'p> {
                         let first = draw.contexts[0].concentration;
                         let concentration = if is_shared { first } else { local.of(Some(name)).start() };
                         let label = ContextLabel::Unseen;
-                        vec![Candidate { label, ln_prior: 0.0, context: None, concentration }]
+                        vec![Candidate::new(label, 0.0, None, concentration)]
                     }
                 }
             }
@@ -183,12 +200,9 @@ impl<'p> NewFrame<'p> {
             (ContextMode::Unbounded, _) => {
                 let mut candidates: Vec<Candidate> =
                     all.map(|(c, context)| known(c, c as u32, f64::from(context.n_frames))).collect();
-                candidates.push(Candidate {
-                    label: ContextLabel::Number(draw.contexts.len() as u32),
-                    ln_prior: (gamma_0 / (gamma_0 + f64::from(n_frames))).ln(),
-                    context: None,
-                    concentration: draw.contexts[0].concentration,
-                });
+                let label = ContextLabel::Number(draw.contexts.len() as u32);
+                let ln_prior = (gamma_0 / (gamma_0 + f64::from(n_frames))).ln();
+                candidates.push(Candidate::new(label, ln_prior, None, draw.contexts[0].concentration));
                 candidates
             }
         }
@@ -200,7 +214,8 @@ impl<'p> NewFrame<'p> {
         let mut ln_weights: Vec<f64> = (0..draw.group.len())
             .map(|identity| seats.ln_known(identity, 0.0) + self.ln_at[0][draw.group[identity] as usize])
             .collect();
-        ln_weights.push(candidate.concentration.ln() + draw.ln_unseen + self.ln_new[0]);
+        let ln_new = candidate.concentration.ln() + draw.ln_unseen + candidate.ln_stranger;
+        ln_weights.push(ln_new + self.ln_new[0]);
         let ln_denominator = seats.ln_denominator(1);
         ln_weights.iter_mut().for_each(|ln| *ln -= ln_denominator);
         ln_weights
@@ -241,7 +256,8 @@ impl<'p> NewFrame<'p> {
             let alone: Vec<f64> = (0..draw.group.len())
                 .map(|i| seats.ln_known(i, 0.0) + self.ln_at[face][draw.group[i] as usize])
                 .collect();
-            let ln_alone_new = candidate.concentration.ln() + draw.ln_unseen + self.ln_new[face];
+            let ln_new = candidate.concentration.ln() + draw.ln_unseen + candidate.ln_stranger;
+            let ln_alone_new = ln_new + self.ln_new[face];
             let best = alone.iter().copied().fold(ln_alone_new, f64::max);
             let near: Vec<u32> = (0..alone.len() as u32)
                 .filter(|&identity| alone[identity as usize] > best - NEGLIGIBLE)
@@ -328,7 +344,8 @@ impl<'p> NewFrame<'p> {
             }
             let ln_face = self.ln_joined(None, mask, face);
             let ln_repeats = if mask == 0 { 0.0 } else { f64::from(mask.count_ones()) * ln_repeat };
-            push(Seat::New(k), seats.ln_new(&counts) - ln_before + ln_face + ln_repeats);
+            let ln_seat = seats.ln_new(&counts) - ln_before + seats.ln_stranger;
+            push(Seat::New(k), ln_seat + ln_face + ln_repeats);
             counts[k as usize] -= 1;
         }
     }
@@ -377,11 +394,29 @@ fn ln_together(model: &FaceModel, group: &Group, faces: &[&Centred]) -> f64 {
     ln_sum_exp(&terms)
 }
 
+impl Candidate {
+    /// A context with as many strangers as it expects.
+    fn new(label: ContextLabel, ln_prior: f64, context: Option<usize>, concentration: f64) -> Self {
+        Self { label, ln_prior, context, concentration, ln_seen: 0.0, ln_stranger: 0.0 }
+    }
+
+    /// Expects this share of strangers; those seen keep their proportions.
+    fn expect(&mut self, share: f64, draw: &Pooled) {
+        let n_in = self.context.map_or(0.0, |context| f64::from(draw.contexts[context].n_in));
+        let of_seen: f64 = draw.ln_weight.iter().map(|ln| ln.exp()).sum();
+        let ln_all = (n_in + self.concentration).ln();
+        self.ln_seen = (-share).ln_1p() - (n_in + self.concentration * of_seen).ln() + ln_all;
+        self.ln_stranger = share.ln() - (self.concentration.ln() + draw.ln_unseen) + ln_all;
+    }
+}
+
 /// Seat weights of one context of one draw.
 struct Seats<'d> {
     draw: &'d Pooled,
     context: Option<usize>,
     concentration: f64,
+    ln_seen: f64,
+    ln_stranger: f64,
     /// What [`Seats::ln_new`] has worked out, by sorted counts.
     of_new: RefCell<HashMap<Vec<u32>, f64>>,
 }
@@ -389,17 +424,19 @@ struct Seats<'d> {
 impl<'d> Seats<'d> {
     fn of(draw: &'d Pooled, candidate: &Candidate) -> Self {
         let of_new = RefCell::default();
-        Self { draw, context: candidate.context, concentration: candidate.concentration, of_new }
+        let Candidate { context, concentration, ln_seen, ln_stranger, .. } = *candidate;
+        Self { draw, context, concentration, ln_seen, ln_stranger, of_new }
     }
 
     /// ln (N_ci + alpha_c pi_0i), with faces of the same frame seated there before.
     fn ln_known(&self, identity: usize, earlier: f64) -> f64 {
         let n_at = self.context.map_or(0, |context| self.draw.contexts[context].n_at[identity]);
         let ln_share = self.concentration.ln() + self.draw.ln_weight[identity];
-        match f64::from(n_at) + earlier {
+        let ln_seat = match f64::from(n_at) + earlier {
             0.0 => ln_share,
             n => (n + ln_share.exp()).ln(),
-        }
+        };
+        ln_seat + self.ln_seen
     }
 
     /// ln of the weight of new identities with these many faces each, their shares of pi_0' integrated out:

@@ -3,11 +3,13 @@
 mod descent;
 mod each_draw;
 mod frame;
+mod occasion;
 pub mod partition;
 mod posterior;
 mod prediction;
 pub mod representative;
 
 pub use each_draw::ByDraw;
+pub use occasion::{NewPhoto, Occasion};
 pub use posterior::Posterior;
 pub use prediction::{Identity, NamePrediction, Prediction};
