@@ -5,7 +5,7 @@ use std::io::Write;
 use anyhow::{Context, ensure};
 use kith::data::Dataset;
 use kith::ids::FrameId;
-use kith::predict::{Posterior, Prediction};
+use kith::predict::{NewPhoto, Posterior, Prediction};
 use kith_io::{dataset, draws};
 use rayon::prelude::*;
 use serde_json::{Value, json};
@@ -40,13 +40,19 @@ pub fn run(options: &PredictOptions) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// One answer per face, in the order of the rows; frames are answered in parallel.
+/// One answer per face, in the order of the rows; the dataset is one occasion, whose frames are answered in parallel.
 pub fn answers(posterior: &Posterior, data: &Dataset, weighted: bool) -> Vec<Prediction> {
+    let photo = |frame: FrameId| NewPhoto {
+        context: data.given_context(frame).map(|context| data.contexts()[context.index()].as_str()),
+        faces: data.faces_in(frame).iter().map(|&face| data.embedding(face)).collect(),
+    };
+    let photos: Vec<NewPhoto<'_>> = data.frames().map(photo).collect();
+    let looking = bar(data.n_frames() as u64, "frames looked at for strangers");
+    let occasion = posterior.occasion(&photos, &|| looking.inc(1));
+    looking.finish_and_clear();
     let bar = bar(data.n_frames() as u64, "frames");
     let of_frame = |frame: FrameId| {
-        let context = data.given_context(frame).map(|context| data.contexts()[context.index()].as_str());
-        let faces: Vec<&[f32]> = data.faces_in(frame).iter().map(|&face| data.embedding(face)).collect();
-        let answers = posterior.predict(context, &faces, weighted);
+        let answers = posterior.predict_on(&occasion, frame.index(), weighted);
         bar.inc(1);
         answers
     };

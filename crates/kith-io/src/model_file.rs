@@ -10,7 +10,7 @@ use kith::data::{Dataset, Embeddings};
 use kith::model::face::FaceKind;
 use kith::model::{
     ContextMode, ErrorRate, EvidenceModel, FaceModel, FaceUpdate, Full, FullPrior, Isotropic,
-    LocalConcentration, Model, ModelError, NameUpdate, Strength,
+    LocalConcentration, Model, ModelError, NameUpdate, Strangers, Strength,
 };
 use serde_json::{Map, Value, json};
 
@@ -24,6 +24,8 @@ pub struct ModelSettings {
     /// Where it is not said: full covariances, unless there are too few faces or dimensions for them.
     kind: Option<Kind>,
     prior: Option<FaceKind>,
+    /// Where it is not said: learnt with full covariances, as the paper has it with its own face model.
+    strangers: Option<Strangers>,
 }
 
 /// From fewer faces than this, with no people known, nothing can be learnt of their covariances.
@@ -41,7 +43,12 @@ enum Kind {
 
 impl Default for ModelSettings {
     fn default() -> Self {
-        Self { model: Model::new(FaceModel::isotropic(unresolved())), kind: None, prior: None }
+        Self {
+            model: Model::new(FaceModel::isotropic(unresolved())),
+            kind: None,
+            prior: None,
+            strangers: None,
+        }
     }
 }
 
@@ -148,6 +155,8 @@ impl ModelSettings {
         if let Some(value) = keys.take("local_concentration") {
             identity.local_concentration = local_concentration(value)?;
         }
+        let strangers = [("learnt", Some(Strangers::Learnt)), ("expected", Some(Strangers::Expected))];
+        keys.choice("strangers", &strangers, &mut self.strangers)?;
         keys.finish()
     }
 
@@ -218,6 +227,10 @@ impl ModelSettings {
             (None, Kind::Full, None) => FaceKind::Full(learn_full_prior(&self.model, data, progress)?),
         };
         let mut model = self.model;
+        model.identity.strangers = self.strangers.unwrap_or(match kind {
+            FaceKind::Isotropic(_) => Strangers::Expected,
+            FaceKind::Full(_) => Strangers::Learnt,
+        });
         model.face.kind = kind;
         Ok(model)
     }
@@ -357,6 +370,10 @@ pub fn to_tree(model: &Model) -> Value {
         "identity": {
             "global_concentration": strength(model.identity.global_concentration),
             "local_concentration": local,
+            "strangers": match model.identity.strangers {
+                Strangers::Expected => "expected",
+                Strangers::Learnt => "learnt",
+            },
         },
         "frame": {"repeat": model.repeat},
         "evidence": {
@@ -396,6 +413,7 @@ mod tests {
         [identity]
         global_concentration = 1
         local_concentration = {shape = 1.0, rate = 0.5, shared = false}
+        strangers = "learnt"
         [frame]
         repeat = 0.5
         [face]

@@ -302,6 +302,7 @@ fn ten_people() -> (Model, Dataset) {
     let mut model = Model::new(FaceModel::isotropic(prior));
     model.identity.global_concentration = Strength::Fixed(1.0);
     model.identity.local_concentration = LocalConcentration::Shared(Strength::Fixed(1.0));
+    model.name.concentration = Strength::Learnt { shape: 1.0, rate: 0.01 };
     let mut rng = driver(34);
     let mut data = Dataset::empty(2).unwrap();
     for face in 0..40 {

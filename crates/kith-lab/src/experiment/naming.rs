@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use kith::chain::{Run, Watch};
 use kith::model::ModelError;
-use kith::predict::Posterior;
+use kith::predict::{NewPhoto, Posterior};
 use kith::random::Rng;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -189,7 +189,11 @@ impl<'a> Naming<'a> {
         let person_of: Vec<Option<usize>> = (data.names().iter())
             .map(|known| split.acquainted.iter().position(|person| person.name == *known))
             .collect();
-        let by_face: Vec<_> = asked.photos.par_iter().map(|x| posterior.predict_each(None, x)).collect();
+        let photo = |face: &&'a [f32]| NewPhoto { context: None, faces: vec![*face] };
+        let new: Vec<NewPhoto<'_>> = asked.photos.iter().map(photo).collect();
+        let occasion = posterior.occasion(&new, &|| ());
+        let places = (0..new.len()).into_par_iter();
+        let by_face: Vec<_> = places.map(|place| posterior.predict_each_on(&occasion, place)).collect();
         let by_draw: Vec<Vec<Option<usize>>> = (0..draws.len())
             .map(|draw| {
                 let answer = |by: &Vec<kith::predict::ByDraw>| {

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use kith::chain::{Run, Watch};
 use kith::model::ModelError;
-use kith::predict::Posterior;
+use kith::predict::{NewPhoto, Posterior};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -12,10 +12,7 @@ use serde_json::{Value, json};
 use super::fit::{fit, run_of};
 use super::{Arm, Experiment, Gallery, Job, Person, Plan};
 use crate::baselines::{OneClassSvm, Rbf, choose_gamma, nearest};
-use crate::metrics::{
-    Interval, RocPoint, adjusted_rand_index, auc, brier, expected_calibration_error, reliability, roc,
-    true_positive_rate,
-};
+use crate::metrics::{Interval, RocPoint, adjusted_rand_index, auc, brier, roc, true_positive_rate};
 use crate::report::Findings;
 
 mod findings;
@@ -73,7 +70,9 @@ pub struct Scores {
     pooled_auc: f64,
     pooled_accuracy: f64,
     brier: f64,
-    ece: f64,
+    /// The probability of a stranger per photo, and whether it was one: calibration is judged on all splits together.
+    p: Vec<f64>,
+    is_stranger: Vec<bool>,
     roc: Vec<RocPoint>,
     /// x, low and high end of the 95 % interval over draws.
     band: Vec<[f64; 3]>,
@@ -144,8 +143,11 @@ impl<'a> Unknown<'a> {
         let ari = draws.iter().map(|draw| adjusted_rand_index(&draw.identities, &truth)).collect();
         let posterior = Posterior::new(model, &data, &draws);
         let (rows, is_stranger) = split.test();
-        let answers: Vec<_> =
-            rows.par_iter().map(|&row| posterior.predict_each(None, self.gallery.photo(row))).collect();
+        let photo = |&row: &usize| NewPhoto { context: None, faces: vec![self.gallery.photo(row)] };
+        let photos: Vec<NewPhoto<'_>> = rows.iter().map(photo).collect();
+        let occasion = posterior.occasion(&photos, &|| ());
+        let places = (0..photos.len()).into_par_iter();
+        let answers: Vec<_> = places.map(|place| posterior.predict_each_on(&occasion, place)).collect();
 
         let by_draw = |draw: usize| answers.iter().map(move |answers| &answers[draw]);
         let share = |right: usize| right as f64 / rows.len() as f64;
@@ -180,13 +182,14 @@ impl<'a> Unknown<'a> {
             pooled_auc: auc(&odds, &is_stranger).expect("there are known and unknown people"),
             pooled_accuracy: share(right),
             brier: brier(&p, &is_stranger),
-            ece: expected_calibration_error(&reliability(&p, &is_stranger, BINS)),
+            p,
             roc: roc(&odds, &is_stranger),
             band: band.collect(),
             association: if repeat == 0 { association(&answers) } else { Vec::new() },
             auc: aucs,
             accuracy,
             ari,
+            is_stranger,
             seconds: started.elapsed().as_secs_f64(),
         };
         Ok(Some(Outcome::Arm { repeat, arm, scores: Box::new(scores) }))

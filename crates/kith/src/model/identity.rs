@@ -14,6 +14,17 @@ pub struct IdentityModel {
     pub global_concentration: Strength,
     /// alpha_c.
     pub local_concentration: LocalConcentration,
+    /// How many strangers are expected among new faces.
+    pub strangers: Strangers,
+}
+
+/// How many strangers prediction expects among new faces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strangers {
+    /// As many as the context's next face: alpha_c pi_0' / (N_c. + alpha_c), (7).
+    Expected,
+    /// The share of strangers is the occasion's own, learnt from all faces asked about together (deviation D11).
+    Learnt,
 }
 
 /// alpha_c: one for all contexts, or one each.
@@ -32,6 +43,7 @@ impl Default for IdentityModel {
         Self {
             global_concentration: Strength::Learnt { shape: 1.0, rate: 0.1 },
             local_concentration: LocalConcentration::Shared(Strength::Learnt { shape: 1.0, rate: 0.1 }),
+            strangers: Strangers::Expected,
         }
     }
 }

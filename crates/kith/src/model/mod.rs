@@ -11,7 +11,7 @@ pub use context::{ContextMode, ContextModel};
 pub use evidence::EvidenceModel;
 pub(crate) use evidence::ln_odds;
 pub use face::{FaceModel, FaceUpdate, Full, FullPrior, Isotropic};
-pub use identity::{IdentityModel, LocalConcentration};
+pub use identity::{IdentityModel, LocalConcentration, Strangers};
 pub use name::{ErrorRate, NameBase, NameModel, NameUpdate};
 pub use strength::Strength;
 

@@ -29,15 +29,15 @@ pub(super) struct Alone {
 
 impl Alone {
     /// `None` where the numbers would underflow.
-    pub fn of(frame: &NewFrame<'_>) -> Option<Self> {
+    pub fn of(frame: &NewFrame<'_>, shares: Option<&[f64]>) -> Option<Self> {
         let posterior = frame.posterior;
-        let candidates: Vec<Vec<Candidate>> =
-            posterior.draws.iter().map(|draw| frame.candidates(draw)).collect();
+        let candidates = frame.all_candidates(shares);
         let mut bounds = Vec::new();
         posterior.ln_bounds(&frame.xs[0], &mut bounds);
         let excess = posterior.draws.iter().zip(&candidates).flat_map(|(draw, candidates)| {
             let highest = draw.highest_concentration();
-            candidates.iter().map(move |candidate| (candidate.concentration / highest).ln())
+            let more = move |candidate: &Candidate| (candidate.concentration / highest).ln().max(0.0);
+            candidates.iter().map(move |candidate| more(candidate) + candidate.ln_seen)
         });
         let excess = excess.fold(0.0, f64::max);
         bounds.iter_mut().for_each(|bound| *bound += excess);
@@ -90,7 +90,8 @@ impl<'a, 'p> Sum<'a, 'p> {
         let ln_unit = ln_best.max(frame.ln_new[0]);
         let new = |(draw, candidates): (&super::posterior::Pooled, &Vec<Candidate>)| {
             let weight = |candidate: &Candidate| {
-                candidate.concentration * (draw.ln_unseen + frame.ln_new[0] - ln_unit).exp()
+                let ln_new = draw.ln_unseen + candidate.ln_stranger + frame.ln_new[0];
+                candidate.concentration * (ln_new - ln_unit).exp()
             };
             candidates.iter().map(weight).collect()
         };

@@ -22,13 +22,25 @@ pub struct ByDraw {
 impl Posterior {
     /// Asks every draw about a face alone in its frame.
     pub fn predict_each(&self, context: Option<&str>, face: &[f32]) -> Vec<ByDraw> {
-        let frame = NewFrame::new(self, context, &[face]);
-        self.draws.iter().map(|draw| self.by_draw(&frame, draw)).collect()
+        self.predict_each_with(context, face, None)
     }
 
-    fn by_draw(&self, frame: &NewFrame<'_>, draw: &Pooled) -> ByDraw {
+    /// The same with other shares of strangers than expected, one per draw.
+    pub(super) fn predict_each_with(
+        &self,
+        context: Option<&str>,
+        face: &[f32],
+        shares: Option<&[f64]>,
+    ) -> Vec<ByDraw> {
+        let frame = NewFrame::new(self, context, &[face]);
+        let share = |number: usize| shares.map(|shares| shares[number]);
+        let draws = self.draws.iter().enumerate();
+        draws.map(|(number, draw)| self.by_draw(&frame, draw, share(number))).collect()
+    }
+
+    fn by_draw(&self, frame: &NewFrame<'_>, draw: &Pooled, share: Option<f64>) -> ByDraw {
         let mut ln_seats = vec![f64::NEG_INFINITY; draw.group.len() + 1];
-        for candidate in frame.candidates(draw) {
+        for candidate in frame.candidates(draw, share) {
             for (sum, ln_seat) in ln_seats.iter_mut().zip(frame.ln_seats(draw, &candidate)) {
                 *sum = ln_add_exp(*sum, ln_seat + candidate.ln_prior);
             }

@@ -84,21 +84,9 @@ pub(super) struct Candidate {
     pub ln_prior: f64,
     context: Option<usize>,
     pub concentration: f64,
-}
-
-impl Candidate {
-    /// The column of [`Posterior::seats_and_weights`] that holds seat weights of this context, and by what to multiply.
-    pub fn column(&self) -> (usize, f64) {
-        match self.context {
-            Some(context) => (1 + context, 1.0),
-            None => (0, self.concentration),
-        }
-    }
-
-    /// ln (N_c. + alpha_c).
-    pub fn ln_denominator(&self, draw: &Pooled) -> f64 {
-        Seats::of(draw, self).ln_denominator(1)
-    }
+    /// ln of how much more often than expected a face is somebody seen, and somebody never seen (deviation D11).
+    pub ln_seen: f64,
+    pub ln_stranger: f64,
 }
 
 impl Marginals {
@@ -130,20 +118,31 @@ impl<'p> NewFrame<'p> {
         self.posterior.model.face.ln_predictive(&self.posterior.groups[group], &self.xs[0])
     }
 
-    /// The marginals of the frame's faces and context under every draw.
-    pub fn under_all(&mut self) -> Vec<Marginals> {
-        self.marginals(shortlist::find)
+    /// The marginals of the frame's faces and context under every draw, with the shares of strangers that are expected,
+    /// or others, one per draw.
+    pub fn under_all(&mut self, shares: Option<&[f64]>) -> Vec<Marginals> {
+        self.marginals(shares, shortlist::find)
+    }
+
+    /// The contexts that the frame may have, per draw.
+    pub fn all_candidates(&self, shares: Option<&[f64]>) -> Vec<Vec<Candidate>> {
+        let draws = self.posterior.draws.iter().enumerate();
+        draws.map(|(number, draw)| self.candidates(draw, shares.map(|shares| shares[number]))).collect()
     }
 
     /// With the seats that matter as `find` finds them.
-    fn marginals(&mut self, find: impl Fn(&Posterior, &Centred, &mut [Vec<Table<'_>>])) -> Vec<Marginals> {
+    fn marginals(
+        &mut self,
+        shares: Option<&[f64]>,
+        find: impl Fn(&Posterior, &Centred, &mut [Vec<Table<'_>>]),
+    ) -> Vec<Marginals> {
         let draws: &'p [Pooled] = &self.posterior.draws;
-        let candidates: Vec<Vec<Candidate>> = draws.iter().map(|draw| self.candidates(draw)).collect();
+        let candidates = self.all_candidates(shares);
         // By face, draw and context.
         let mut tables: Vec<Vec<Vec<Table<'p>>>> = Vec::new();
         for (x, &ln_new) in self.xs.iter().zip(&self.ln_new) {
             let table = |(draw, candidate): (&'p Pooled, &Candidate)| Table {
-                best: candidate.concentration.ln() + draw.ln_unseen + ln_new,
+                best: candidate.concentration.ln() + draw.ln_unseen + candidate.ln_stranger + ln_new,
                 seats: Seats::of(draw, candidate),
                 near: Vec::new(),
             };
@@ -194,23 +193,36 @@ impl<'p> NewFrame<'p> {
         marginals
     }
 
+    /// The contexts the frame may be in, each with this share of strangers. Where there is but one context for all,
+    /// an occasion with a share of its own is a context without faces (deviation D11).
+    pub fn candidates(&self, draw: &Pooled, share: Option<f64>) -> Vec<Candidate> {
+        let mut candidates = self.contexts(draw);
+        if let Some(share) = share {
+            let is_alone = self.posterior.is_without_contexts();
+            for candidate in &mut candidates {
+                candidate.context = candidate.context.filter(|_| !is_alone);
+                candidate.expect(share, draw);
+            }
+        }
+        candidates
+    }
+
     /// The contexts the frame may be in (MODEL.md §2, §6).
-    pub fn candidates(&self, draw: &Pooled) -> Vec<Candidate> {
+    fn contexts(&self, draw: &Pooled) -> Vec<Candidate> {
         let model = &self.posterior.model;
         let gamma_0 = draw.context_concentration;
         let n_frames: u32 = draw.contexts.iter().map(|context| context.n_frames).sum();
-        let known = |number: usize, label: u32, weight: f64| Candidate {
-            label: ContextLabel::Number(label),
-            ln_prior: (weight / (gamma_0 + f64::from(n_frames))).ln(),
-            context: Some(number),
-            concentration: draw.contexts[number].concentration,
+        let known = |number: usize, label: u32, weight: f64| {
+            let ln_prior = (weight / (gamma_0 + f64::from(n_frames))).ln();
+            let concentration = draw.contexts[number].concentration;
+            Candidate::new(ContextLabel::Number(label), ln_prior, Some(number), concentration)
         };
         let certain = |candidate| Candidate { ln_prior: 0.0, ..candidate };
         let share = gamma_0 / draw.contexts.len() as f64;
         let all = draw.contexts.iter().enumerate();
         match (model.context.mode, self.context) {
-            (ContextMode::None, _) => vec![certain(known(0, 0, 1.0))],
-            (ContextMode::Given, _) if self.posterior.contexts.is_empty() => vec![certain(known(0, 0, 1.0))],
+            _ if self.posterior.is_without_contexts() => vec![certain(known(0, 0, 1.0))],
+            (ContextMode::None, _) => unreachable!("this mode has no contexts"),
             (ContextMode::Given, Some(name)) => {
                 match self.posterior.contexts.iter().position(|context| context == name) {
                     // Its chance matters where draws differ in it: where a training frame's context is missing.
@@ -224,7 +236,7 @@ impl<'p> NewFrame<'p> {
                         let first = draw.contexts[0].concentration;
                         let concentration = if is_shared { first } else { local.of(Some(name)).start() };
                         let label = ContextLabel::Unseen;
-                        vec![Candidate { label, ln_prior: 0.0, context: None, concentration }]
+                        vec![Candidate::new(label, 0.0, None, concentration)]
                     }
                 }
             }
@@ -239,12 +251,9 @@ impl<'p> NewFrame<'p> {
             (ContextMode::Unbounded, _) => {
                 let mut candidates: Vec<Candidate> =
                     all.map(|(c, context)| known(c, c as u32, f64::from(context.n_frames))).collect();
-                candidates.push(Candidate {
-                    label: ContextLabel::Number(draw.contexts.len() as u32),
-                    ln_prior: (gamma_0 / (gamma_0 + f64::from(n_frames))).ln(),
-                    context: None,
-                    concentration: draw.contexts[0].concentration,
-                });
+                let label = ContextLabel::Number(draw.contexts.len() as u32);
+                let ln_prior = (gamma_0 / (gamma_0 + f64::from(n_frames))).ln();
+                candidates.push(Candidate::new(label, ln_prior, None, draw.contexts[0].concentration));
                 candidates
             }
         }
@@ -260,7 +269,8 @@ impl<'p> NewFrame<'p> {
         let mut ln_weights: Vec<f64> = (0..draw.group.len())
             .map(|identity| seats.ln_known(identity, 0.0) + ln_at[draw.group[identity] as usize])
             .collect();
-        ln_weights.push(candidate.concentration.ln() + draw.ln_unseen + self.ln_new[0]);
+        let ln_new = candidate.concentration.ln() + draw.ln_unseen + candidate.ln_stranger;
+        ln_weights.push(ln_new + self.ln_new[0]);
         let ln_denominator = seats.ln_denominator(1);
         ln_weights.iter_mut().for_each(|ln| *ln -= ln_denominator);
         ln_weights
@@ -374,7 +384,8 @@ impl<'p> NewFrame<'p> {
             }
             let ln_face = self.ln_joined(None, mask, face);
             let ln_repeats = if mask == 0 { 0.0 } else { f64::from(mask.count_ones()) * ln_repeat };
-            push(Seat::New(k), seats.ln_new(&counts) - ln_before + ln_face + ln_repeats);
+            let ln_seat = seats.ln_new(&counts) - ln_before + seats.ln_stranger;
+            push(Seat::New(k), ln_seat + ln_face + ln_repeats);
             counts[k as usize] -= 1;
         }
     }
@@ -422,11 +433,42 @@ fn ln_together(model: &FaceModel, group: &Group, faces: &[&Centred]) -> f64 {
     ln_sum_exp(&terms)
 }
 
+impl Candidate {
+    /// A context with as many strangers as it expects.
+    fn new(label: ContextLabel, ln_prior: f64, context: Option<usize>, concentration: f64) -> Self {
+        Self { label, ln_prior, context, concentration, ln_seen: 0.0, ln_stranger: 0.0 }
+    }
+
+    /// The column of [`Posterior::seats_and_weights`] that holds seat weights of this context, and by what to multiply.
+    pub fn column(&self) -> (usize, f64) {
+        match self.context {
+            Some(context) => (1 + context, self.ln_seen.exp()),
+            None => (0, self.concentration * self.ln_seen.exp()),
+        }
+    }
+
+    /// ln (N_c. + alpha_c).
+    pub fn ln_denominator(&self, draw: &Pooled) -> f64 {
+        Seats::of(draw, self).ln_denominator(1)
+    }
+
+    /// Expects this share of strangers; those seen keep their proportions.
+    fn expect(&mut self, share: f64, draw: &Pooled) {
+        let n_in = self.context.map_or(0.0, |context| f64::from(draw.contexts[context].n_in));
+        let of_seen: f64 = draw.ln_weight.iter().map(|ln| ln.exp()).sum();
+        let ln_all = (n_in + self.concentration).ln();
+        self.ln_seen = (-share).ln_1p() - (n_in + self.concentration * of_seen).ln() + ln_all;
+        self.ln_stranger = share.ln() - (self.concentration.ln() + draw.ln_unseen) + ln_all;
+    }
+}
+
 /// Seat weights of one context of one draw.
 pub(super) struct Seats<'d> {
     draw: &'d Pooled,
     context: Option<usize>,
     concentration: f64,
+    ln_seen: f64,
+    ln_stranger: f64,
     /// What [`Seats::ln_new`] has worked out, by sorted counts.
     of_new: RefCell<HashMap<Vec<u32>, f64>>,
 }
@@ -434,22 +476,24 @@ pub(super) struct Seats<'d> {
 impl<'d> Seats<'d> {
     fn of(draw: &'d Pooled, candidate: &Candidate) -> Self {
         let of_new = RefCell::default();
-        Self { draw, context: candidate.context, concentration: candidate.concentration, of_new }
+        let Candidate { context, concentration, ln_seen, ln_stranger, .. } = *candidate;
+        Self { draw, context, concentration, ln_seen, ln_stranger, of_new }
     }
 
-    /// ln of how much larger alpha_c is than that of any of the draw's contexts, at least 0.
+    /// ln of how much more a seat may weigh than at the largest alpha_c of the draw's contexts.
     pub fn ln_excess(&self) -> f64 {
-        (self.concentration / self.draw.highest_concentration()).ln().max(0.0)
+        (self.concentration / self.draw.highest_concentration()).ln().max(0.0) + self.ln_seen
     }
 
     /// ln (N_ci + alpha_c pi_0i), with faces of the same frame seated there before.
     pub fn ln_known(&self, identity: usize, earlier: f64) -> f64 {
         let n_at = self.context.map_or(0, |context| self.draw.contexts[context].n_at[identity]);
         let ln_share = self.concentration.ln() + self.draw.ln_weight[identity];
-        match f64::from(n_at) + earlier {
+        let ln_seat = match f64::from(n_at) + earlier {
             0.0 => ln_share,
             n => (n + ln_share.exp()).ln(),
-        }
+        };
+        ln_seat + self.ln_seen
     }
 
     /// ln of the weight of new identities with these many faces each, their shares of pi_0' integrated out:
@@ -585,11 +629,14 @@ mod tests {
                     || -> Vec<f32> { (0..data.dimension()).map(|_| (size * rng.normal()) as f32).collect() };
                 let faces: Vec<Vec<f32>> = (0..n_faces).map(|_| face()).collect();
                 let faces: Vec<&[f32]> = faces.iter().map(|face| &face[..]).collect();
-                let quick = NewFrame::new(&posterior, context, &faces).under_all();
-                let plain = NewFrame::new(&posterior, context, &faces).marginals(find_plainly);
+                let shares: Option<Vec<f64>> =
+                    (n_faces < 3).then(|| (0..draws.len()).map(|_| rng.uniform()).collect());
+                let shares = shares.as_deref();
+                let quick = NewFrame::new(&posterior, context, &faces).under_all(shares);
+                let plain = NewFrame::new(&posterior, context, &faces).marginals(shares, find_plainly);
                 if let [_] = faces[..] {
                     let frame = NewFrame::new(&posterior, context, &faces);
-                    compare(&Alone::of(&frame), &plain, &posterior, &case.name);
+                    compare(&Alone::of(&frame, shares), &plain, &posterior, &case.name);
                 }
                 for (a, b) in quick.iter().zip(&plain) {
                     assert!(near(a.ln_evidence, b.ln_evidence), "{}", case.name);

@@ -4,6 +4,7 @@ mod alone;
 mod descent;
 mod each_draw;
 mod frame;
+mod occasion;
 pub mod partition;
 mod posterior;
 mod prediction;
@@ -11,5 +12,6 @@ pub mod representative;
 mod shortlist;
 
 pub use each_draw::ByDraw;
+pub use occasion::{NewPhoto, Occasion};
 pub use posterior::Posterior;
 pub use prediction::{Identity, NamePrediction, Prediction};

@@ -172,6 +172,15 @@ impl Posterior {
         }));
     }
 
+    /// Whether one context holds everything.
+    pub(super) fn is_without_contexts(&self) -> bool {
+        match self.model.context.mode {
+            ContextMode::None => true,
+            ContextMode::Given => self.contexts.is_empty(),
+            ContextMode::Latent { .. } | ContextMode::Unbounded => false,
+        }
+    }
+
     pub(super) fn members(&self, group: usize) -> &[FaceId] {
         &self.members[self.begins[group]..self.begins[group + 1]]
     }

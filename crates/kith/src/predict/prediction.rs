@@ -54,15 +54,26 @@ impl Posterior {
     /// Predicts all faces of one new frame jointly (a crowd of more than 64 in pieces of 64). Without a `context` it is inferred from the faces. Draws
     /// count alike, or with `weighted` each by its probability of the frame, which is the exact posterior.
     pub fn predict(&self, context: Option<&str>, faces: &[&[f32]], weighted: bool) -> Vec<Prediction> {
+        self.predict_with(context, faces, weighted, None)
+    }
+
+    /// The same with other shares of strangers than expected, one per draw.
+    pub(super) fn predict_with(
+        &self,
+        context: Option<&str>,
+        faces: &[&[f32]],
+        weighted: bool,
+        shares: Option<&[f64]>,
+    ) -> Vec<Prediction> {
         if let [_] = faces
-            && let Some(alone) = Alone::of(&NewFrame::new(self, context, faces))
+            && let Some(alone) = Alone::of(&NewFrame::new(self, context, faces), shares)
         {
             return vec![self.answer_alone(&alone, context, weighted)];
         }
         let mut answers = Vec::new();
         for piece in faces.chunks(MOST_FACES) {
             let mut frame = NewFrame::new(self, context, piece);
-            let marginals = frame.under_all();
+            let marginals = frame.under_all(shares);
             let weights = draw_weights(&marginals, weighted);
             let context = self.context(&marginals, &weights, context);
             for face in 0..piece.len() {

@@ -216,13 +216,13 @@ fn figures(experiment: &Naming<'_>, points: &[Point]) -> Vec<Figure> {
             dots: true,
         }
     };
-    let chart = |text: &str, group: &str, by_wrong: bool, low: f64| Chart {
+    let chart = |text: &str, group: &str, by_wrong: bool| Chart {
         title: text.to_owned(),
         x_label: if by_wrong { "wrong among the given names, %" } else { "named photos per acquaintance" }
             .to_owned(),
         y_label: "named rightly".to_owned(),
         x: if by_wrong { [0.0, 30.0] } else { [0.0, most() as f64] },
-        y: [low, 1.0],
+        y: [0.0, 1.0],
         percent: true,
         series: methods.iter().map(|method| series(method, group, by_wrong)).collect(),
         stars: Vec::new(),
@@ -236,9 +236,9 @@ fn figures(experiment: &Naming<'_>, points: &[Point]) -> Vec<Figure> {
                 .to_owned(),
             svg: panels(
                 &[
-                    chart("Acquainted", "acquainted", false, 0.0),
-                    chart(&format!("Familiar: {unknown}"), "familiar", false, 0.0),
-                    chart(&format!("Strangers: {unknown}"), "stranger", false, 0.0),
+                    chart("Acquainted", "acquainted", false),
+                    chart(&format!("Familiar: {unknown}"), "familiar", false),
+                    chart(&format!("Strangers: {unknown}"), "stranger", false),
                 ],
                 2,
             ),
@@ -248,8 +248,8 @@ fn figures(experiment: &Naming<'_>, points: &[Point]) -> Vec<Figure> {
             caption: "Accuracy of the name when some of 15 names per acquaintance are other acquaintances'.".to_owned(),
             svg: panels(
                 &[
-                    chart("Acquainted", "acquainted", true, 0.5),
-                    chart(&format!("Familiar: {unknown}"), "familiar", true, 0.0),
+                    chart("Acquainted", "acquainted", true),
+                    chart(&format!("Familiar: {unknown}"), "familiar", true),
                 ],
                 2,
             ),

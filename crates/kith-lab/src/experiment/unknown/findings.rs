@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Curve, Outcome, Scores, TEST, Unknown};
+use super::{BINS, Curve, Outcome, Scores, TEST, Unknown};
 use crate::figures::{Chart, Figure, Series, association, look, panels};
-use crate::metrics::{Interval, RocPoint};
+use crate::metrics::{Interval, RocPoint, expected_calibration_error, reliability};
 use crate::report::{Findings, Table};
 
 /// One model over all repeats.
@@ -110,10 +110,17 @@ impl Pooled<'_> {
         mean(self.repeats.iter().map(|scores| of(scores)))
     }
 
+    /// The expected calibration error of all splits' photos together.
+    fn ece(&self) -> f64 {
+        let p: Vec<f64> = self.repeats.iter().flat_map(|scores| &scores.p).copied().collect();
+        let was: Vec<bool> = self.repeats.iter().flat_map(|scores| &scores.is_stranger).copied().collect();
+        expected_calibration_error(&reliability(&p, &was, BINS))
+    }
+
     fn to_json(&self) -> Value {
         json!({
             "auc": self.auc.to_json(), "accuracy": self.accuracy.to_json(),
-            "brier": self.mean(|scores| scores.brier), "ece": self.mean(|scores| scores.ece),
+            "brier": self.mean(|scores| scores.brier), "ece": self.ece(),
             "pooled": {"auc": self.mean(|scores| scores.pooled_auc), "accuracy": self.mean(|scores| scores.pooled_accuracy)},
             "training_ari": self.mean(|scores| mean(scores.ari.iter().copied())),
             "seconds": self.mean(|scores| scores.seconds),
@@ -171,7 +178,7 @@ fn methods_table(models: &[Pooled<'_>], baselines: &[Baseline<'_>]) -> Table {
                 percent(&model.accuracy),
                 format!("{:.1} %", 100.0 * model.mean(|scores| scores.pooled_accuracy)),
                 format!("{:.4}", model.mean(|scores| scores.brier)),
-                format!("{:.4}", model.mean(|scores| scores.ece)),
+                format!("{:.4}", model.ece()),
                 format!("{:.3}", model.mean(|scores| mean(scores.ari.iter().copied()))),
                 format!("{:.0}", model.mean(|scores| scores.seconds)),
             ]
@@ -184,7 +191,9 @@ fn methods_table(models: &[Pooled<'_>], baselines: &[Baseline<'_>]) -> Table {
     }
     Table {
         name: "methods",
-        caption: "All methods; \"pooled\" averages the probabilities over draws first.".to_owned(),
+        caption: "All methods; \"pooled\" averages the probabilities over draws first; ECE is that of all splits' photos \
+                  together."
+            .to_owned(),
         header: vec![
             "method",
             "AUC, mean [95 %]",

@@ -1,5 +1,7 @@
 //! What people in general look like: the within-person and between-person covariances of known or supposed people.
 
+use std::ops::Range;
+
 use faer::{Mat, Side};
 
 use super::{Full, FullPrior};
@@ -10,6 +12,10 @@ use crate::data::Embeddings;
 const FLAT: f64 = 0.1;
 /// More axes than this are not kept: beyond it they carry little and cost D^2 per face and identity.
 const MOST_AXES: usize = 256;
+/// In so many parts people are left out, one after the other, to see how far others vary along the axes found without
+/// them; with fewer than [`FEWEST`] people of two faces or more nobody is.
+const PARTS: usize = 4;
+const FEWEST: usize = 32;
 /// Steps of expectation-maximisation; the estimates settle within a few.
 const STEPS: usize = 20;
 /// Degrees of freedom of an identity's own covariance, as a multiple of the number of axes.
@@ -26,12 +32,25 @@ const MOST_FACES: f64 = 30.0;
 impl Full {
     /// From people who are known, each a list of rows: expectation-maximisation of `x = m + b + w`, `b ~ N(0, B)` per
     /// person, `w ~ N(0, W)` per face. By as many pseudo-observations as there are axes, W is shrunk towards equal
-    /// variances and B towards the shape of W, so that few faces are enough.
+    /// variances and B towards the shape of W, so that few faces are enough. The axes that set these people apart set
+    /// others less apart, so the variances along them are those of people who were left out.
     pub fn from_people(embeddings: &Embeddings, people: &[Vec<usize>]) -> Self {
         let sorted = Sorted::new(embeddings, people);
-        let (within, between) = sorted.covariances();
-        let (transform, _, psi) = diagonalise(&within, &between);
-        sorted.prior(&transform, levels(&psi))
+        let (transform, psi) = sorted.axes_by_psi();
+        let runs = runs(&psi);
+        let variances = match sorted.sizes.iter().filter(|&&size| size > 1).count() < FEWEST {
+            true => runs.iter().map(|run| (1.0, mean_ln(&psi[run.clone()]).exp())).collect(),
+            false => sorted.variances_of_others(&runs),
+        };
+        let (mut scaled, mut between, mut most) = (transform.clone(), Vec::new(), f64::INFINITY);
+        for (run, (within, psi)) in runs.into_iter().zip(variances) {
+            most = psi.min(most);
+            for axis in run {
+                between.push(most);
+                (0..scaled.ncols()).for_each(|c| scaled[(axis, c)] = transform[(axis, c)] / within.sqrt());
+            }
+        }
+        sorted.prior(&scaled, between)
     }
 
     /// From people who are only supposed to be such, because a sampler put their faces together. Between people
@@ -167,18 +186,24 @@ impl Sorted {
     }
 }
 
-/// Rounds variances, the largest first, to a few values: runs of about equal width in their logarithm.
-fn levels(psi: &[f64]) -> Vec<f64> {
+/// Runs of axes whose variances, the largest first, are of about equal width in their logarithm.
+fn runs(psi: &[f64]) -> Vec<Range<usize>> {
     let ln: Vec<f64> = psi.iter().map(|psi| psi.max(1e-4).ln()).collect();
     let (highest, lowest) = (ln[0], ln[ln.len() - 1]);
     let width = ((highest - lowest) / LEVELS as f64).max(1e-12);
-    let run = |ln: f64| (((highest - ln) / width) as usize).min(LEVELS - 1);
-    let mean = |level: usize| {
-        let same: Vec<f64> = ln.iter().copied().filter(|&ln| run(ln) == level).collect();
-        (same.iter().sum::<f64>() / same.len() as f64).exp()
-    };
-    let means: Vec<f64> = (0..LEVELS).map(mean).collect();
-    ln.iter().map(|&ln| means[run(ln)]).collect()
+    let level = |ln: f64| (((highest - ln) / width) as usize).min(LEVELS - 1);
+    let mut runs: Vec<Range<usize>> = Vec::new();
+    for axis in 0..ln.len() {
+        match runs.last_mut() {
+            Some(run) if level(ln[run.start]) == level(ln[axis]) => run.end = axis + 1,
+            _ => runs.push(axis..axis + 1),
+        }
+    }
+    runs
+}
+
+fn mean_ln(psi: &[f64]) -> f64 {
+    psi.iter().map(|psi| psi.max(1e-4).ln()).sum::<f64>() / psi.len() as f64
 }
 
 /// A covariance from a sum of squares, with as many pseudo-observations of equal variances as there are axes.
@@ -220,6 +245,57 @@ fn leading_axes(centred: &Mat<f64>) -> Mat<f64> {
 }
 
 impl Sorted {
+    /// The transform that makes W the identity and B diag(psi), and psi, the largest first.
+    fn axes_by_psi(&self) -> (Mat<f64>, Vec<f64>) {
+        let (within, between) = self.covariances();
+        let (transform, _, psi) = diagonalise(&within, &between);
+        (transform, psi)
+    }
+
+    /// Some of the people, along the same axes.
+    fn some(&self, is_kept: impl Fn(usize) -> bool) -> Self {
+        let owner = self.sizes.iter().enumerate().flat_map(|(person, &size)| vec![person; size]);
+        let rows: Vec<usize> =
+            owner.enumerate().filter(|(_, person)| is_kept(*person)).map(|(row, _)| row).collect();
+        let sizes = self.sizes.iter().enumerate().filter(|(person, _)| is_kept(*person));
+        Self {
+            mean: self.mean.clone(),
+            axes: self.axes.clone(),
+            y: Mat::from_fn(rows.len(), self.y.ncols(), |r, c| self.y[(rows[r], c)]),
+            sizes: sizes.map(|(_, &size)| size).collect(),
+        }
+    }
+
+    /// Per run of axes, the within-person variance and its ratio psi to the between-person one, of people along the
+    /// axes that were found without them. As estimated from the people who gave the axes, psi is about twice as large.
+    fn variances_of_others(&self, runs: &[Range<usize>]) -> Vec<(f64, f64)> {
+        let d = self.y.ncols();
+        let (mut residuals, mut freedom, mut means) = (vec![0.0; d], 0.0, vec![0.0; d]);
+        for part in 0..PARTS {
+            let (transform, _) = self.some(|person| person % PARTS != part).axes_by_psi();
+            let others = self.some(|person| person % PARTS == part);
+            let along = |scatter: &Mat<f64>, sum: &mut Vec<f64>| {
+                let turned = &transform * scatter * transform.transpose();
+                sum.iter_mut().enumerate().for_each(|(axis, sum)| *sum += turned[(axis, axis)]);
+            };
+            let (scatter, own) = others.scatter(|_| 1.0);
+            along(&scatter, &mut residuals);
+            freedom += own;
+            let of_people = others.means();
+            along(&(of_people.transpose() * &of_people), &mut means);
+        }
+        let n_people = self.sizes.len() as f64;
+        let noise = self.sizes.iter().map(|&size| 1.0 / size as f64).sum::<f64>() / n_people;
+        let mean = |of: &[f64], run: &Range<usize>| of[run.clone()].iter().sum::<f64>() / run.len() as f64;
+        runs.iter()
+            .map(|run| {
+                let within = (mean(&residuals, run) / freedom).max(1e-3);
+                let between = mean(&means, run) / n_people - noise * within;
+                (within, (between / within).max(1e-3))
+            })
+            .collect()
+    }
+
     /// W and B by expectation-maximisation.
     fn covariances(&self) -> (Mat<f64>, Mat<f64>) {
         let (n, d, k) = (self.y.nrows(), self.y.ncols(), self.sizes.len());

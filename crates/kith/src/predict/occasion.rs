@@ -1,0 +1,206 @@
+//! Faces that are asked about together: how many of them are strangers is learnt from them (deviation D11).
+//!
+//! The photos of a week at home hold hardly anybody new, those of a wedding hardly anybody known. Both may be asked
+//! about after the same training, whose next face would be new with probability alpha_c pi_0' / (N_c. + alpha_c). So an
+//! occasion has a share s of strangers of its own, with the prior that a context without faces gives it,
+//!
+//! `s ~ Beta(alpha_c pi_0', alpha_c (1 - pi_0'))`,
+//!
+//! With s integrated out, face n of an occasion of M is new with prior odds (alpha_c pi_0' + S) : (alpha_c (1 - pi_0') +
+//! M - 1 - S), where S is how many of the others are: the seat weights of that context. Per draw, S is taken at its
+//! expectation, which is worked out for all faces in turn until it stands (the collapsed variational scheme of zeroth
+//! order; Asuncion et al. 2009). One face alone has prior probability pi_0'. Those who have been seen keep their
+//! proportions: pi_0i, as in a context without faces; N_ci + alpha_c pi_0i where contexts are told apart and so the
+//! photo's is one of them.
+
+use rayon::prelude::*;
+
+use super::each_draw::ByDraw;
+use super::posterior::{Pooled, Posterior};
+use super::prediction::Prediction;
+use crate::model::Strangers;
+
+/// A new photo: where it was taken, if that is known, and the faces on it.
+#[derive(Clone, Debug)]
+pub struct NewPhoto<'a> {
+    /// The context, where it is known.
+    pub context: Option<&'a str>,
+    /// The faces.
+    pub faces: Vec<&'a [f32]>,
+}
+
+/// New photos, and per draw how many strangers are on them.
+#[derive(Clone, Debug)]
+pub struct Occasion<'a> {
+    photos: &'a [NewPhoto<'a>],
+    /// Per photo, the share of strangers among the others, one number per draw; none where it is as expected.
+    shares: Vec<Option<Vec<f64>>>,
+}
+
+/// The share is learnt from at most about so many faces, which tell it to a few per cent.
+const MOST_FACES: usize = 2_000;
+/// Rounds at most, and the change of a probability that ends them.
+const ROUNDS: usize = 500;
+const STILL: f64 = 1e-6;
+
+impl Posterior {
+    /// Takes photos for one occasion, which `after_photo` is told of one by one.
+    pub fn occasion<'a>(&self, photos: &'a [NewPhoto<'a>], after_photo: &(dyn Fn() + Sync)) -> Occasion<'a> {
+        if self.model.identity.strangers == Strangers::Expected {
+            return Occasion { photos, shares: vec![None; photos.len()] };
+        }
+        let n_faces: usize = photos.iter().map(|photo| photo.faces.len()).sum();
+        let step = n_faces.div_ceil(MOST_FACES).max(1);
+        // Per photo that is looked at, and face of it: ln of how much better a stranger explains it, per draw.
+        let looked: Vec<usize> = (0..photos.len()).step_by(step).collect();
+        let of_photo = |&number: &usize| -> Vec<Vec<f64>> {
+            let NewPhoto { context, faces } = &photos[number];
+            let halves = vec![0.5; self.draws.len()];
+            let ln_ratios = |face: &&[f32]| {
+                let each = self.predict_each_with(*context, face, Some(&halves));
+                each.iter().map(|by| by.ln_stranger - by.ln_seen).collect()
+            };
+            let found = faces.iter().map(ln_ratios).collect();
+            after_photo();
+            found
+        };
+        let ln_ratios: Vec<Vec<Vec<f64>>> = looked.par_iter().map(of_photo).collect();
+        let sizes: Vec<usize> = ln_ratios.iter().map(Vec::len).collect();
+        let by_draw: Vec<Vec<f64>> = (0..self.draws.len())
+            .into_par_iter()
+            .map(|draw| {
+                let of_draw: Vec<f64> = ln_ratios.iter().flatten().map(|face| face[draw]).collect();
+                shares(&of_draw, &sizes, prior(&self.draws[draw]))
+            })
+            .collect();
+        // The last of each draw's shares is that of all, for photos that were not looked at.
+        let of = |place: usize| by_draw.iter().map(|shares| shares[place]).collect::<Vec<f64>>();
+        let mut all = vec![Some(of(looked.len())); photos.len()];
+        looked.iter().enumerate().for_each(|(place, &number)| all[number] = Some(of(place)));
+        Occasion { photos, shares: all }
+    }
+
+    /// Predicts all faces of one photo of an occasion jointly, as [`Posterior::predict`] does.
+    pub fn predict_on(&self, occasion: &Occasion<'_>, photo: usize, weighted: bool) -> Vec<Prediction> {
+        let NewPhoto { context, faces } = &occasion.photos[photo];
+        self.predict_with(*context, faces, weighted, occasion.shares[photo].as_deref())
+    }
+
+    /// Asks every draw about the first face of a photo of an occasion, as [`Posterior::predict_each`] does.
+    pub fn predict_each_on(&self, occasion: &Occasion<'_>, photo: usize) -> Vec<ByDraw> {
+        let NewPhoto { context, faces } = &occasion.photos[photo];
+        self.predict_each_with(*context, faces[0], occasion.shares[photo].as_deref())
+    }
+}
+
+/// Pseudo-counts of strangers and of people seen: alpha_c pi_0' and alpha_c (1 - pi_0'), alpha_c the mean of all contexts.
+fn prior(draw: &Pooled) -> [f64; 2] {
+    let total: f64 = draw.contexts.iter().map(|context| context.concentration).sum();
+    let alpha_c = total / draw.contexts.len() as f64;
+    let of_seen: f64 = draw.ln_weight.iter().map(|ln| ln.exp()).sum();
+    [alpha_c * draw.ln_unseen.exp(), alpha_c * of_seen].map(|count| count.max(1e-12))
+}
+
+/// For photos of these sizes, whose faces have these ln ratios: the share of strangers that each photo's others make
+/// probable, then that of all.
+fn shares(ln_ratios: &[f64], sizes: &[usize], prior: [f64; 2]) -> Vec<f64> {
+    let n = ln_ratios.len() as f64;
+    let [a, b] = prior;
+    let mut p = vec![a / (a + b); ln_ratios.len()];
+    for _ in 0..ROUNDS {
+        let mut sum: f64 = p.iter().sum();
+        let mut change = 0.0f64;
+        for (p, ln_ratio) in p.iter_mut().zip(ln_ratios) {
+            let others = sum - *p;
+            let ln_odds = ln_ratio + (a + others).ln() - (b + n - 1.0 - others).ln();
+            let next = 1.0 / (1.0 + (-ln_odds).exp());
+            change = change.max((next - *p).abs());
+            *p = next;
+            sum = others + next;
+        }
+        if change < STILL {
+            break;
+        }
+    }
+    let total: f64 = p.iter().sum();
+    let mut first = 0;
+    let mut found: Vec<f64> = sizes
+        .iter()
+        .map(|&size| {
+            let own: f64 = p[first..first + size].iter().sum();
+            first += size;
+            (a + total - own) / (a + b + n - size as f64)
+        })
+        .collect();
+    found.push((a + total) / (a + b + n));
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chain::{Learner, Schedule};
+    use crate::data::NewFace;
+    use crate::model::{FaceModel, Isotropic, Model};
+
+    #[test]
+    fn where_faces_leave_no_doubt_the_share_is_that_of_the_counts() {
+        let [a, b] = [0.7, 2.5];
+        let ln_ratios = [50.0, 60.0, -50.0, 80.0, -70.0];
+        let found = shares(&ln_ratios, &[2, 1, 2], [a, b]);
+        let wanted = [
+            (a + 1.0) / (a + b + 3.0),
+            (a + 3.0) / (a + b + 4.0),
+            (a + 2.0) / (a + b + 3.0),
+            (a + 3.0) / (a + b + 5.0),
+        ];
+        for (found, wanted) in found.iter().zip(wanted) {
+            assert!((found - wanted).abs() < 1e-9, "{found} {wanted}");
+        }
+    }
+
+    #[test]
+    fn one_face_alone_has_the_prior_share_and_many_have_their_own() {
+        assert!((shares(&[1.3], &[1], [1.0, 3.0])[0] - 0.25).abs() < 1e-12);
+        // Faces with normal ln ratios of mean +-2 and variance 4 are calibrated evidence; 600 of 2,000 are strangers.
+        let mut rng = crate::random::driver(3);
+        let ln_ratios: Vec<f64> =
+            (0..2_000).map(|n| if n < 600 { 2.0 } else { -2.0 } + 2.0 * rng.normal()).collect();
+        let found = shares(&ln_ratios, &[1; 2_000], [1.0, 3.0]);
+        // The share is known to about sqrt(0.3 0.7 / 2,000) = 0.01, and half as much again for the overlap.
+        assert!((found[2_000] - 0.3).abs() < 0.06, "{}", found[2_000]);
+    }
+
+    /// Two people learnt from; the same doubtful face among known ones and among strangers.
+    #[test]
+    fn a_doubtful_face_is_a_stranger_more_probably_among_strangers() {
+        let prior = Isotropic { mean: vec![0.0; 2], kappa: 0.1, shape: 3.0, rate: 2.0 };
+        let mut model = Model::new(FaceModel::isotropic(prior));
+        model.identity.strangers = Strangers::Learnt;
+        let mut learner = Learner::new(model, 4, 3, Schedule::ONLINE).unwrap();
+        for k in 0..12 {
+            let face = [[6.0, 0.1 * k as f32], [-6.0, 0.1 * k as f32]][k % 2];
+            learner.push_frame(None, &[NewFace { embedding: &face, name: None }]).unwrap();
+        }
+        let draws = learner.ensemble().draws(learner.model(), learner.data());
+        let posterior = Posterior::new(learner.model().clone(), learner.data(), &draws);
+        let doubtful = [4.0f32, 2.5];
+        let [near, far] = [[6.0f32, 0.4], [0.0f32, 14.0]];
+        let ask = |others: [f32; 2]| {
+            let others = vec![others; 20];
+            let mut photos: Vec<NewPhoto<'_>> =
+                others.iter().map(|face| NewPhoto { context: None, faces: vec![face.as_slice()] }).collect();
+            photos.push(NewPhoto { context: None, faces: vec![&doubtful] });
+            let occasion = posterior.occasion(&photos, &|| ());
+            let answer = posterior.predict_on(&occasion, 20, false).remove(0);
+            let total = answer.acquainted + answer.familiar + answer.stranger;
+            assert!((total - 1.0).abs() < 1e-9, "{total}");
+            let each = posterior.predict_each_on(&occasion, 20);
+            let mean = each.iter().map(|by| by.ln_stranger.exp()).sum::<f64>() / each.len() as f64;
+            assert!((mean - answer.stranger).abs() < 1e-9);
+            answer.stranger
+        };
+        let (among_known, among_strangers) = (ask(near), ask(far));
+        assert!(among_known + 0.1 < among_strangers, "{among_known} {among_strangers}");
+    }
+}
