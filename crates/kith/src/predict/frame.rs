@@ -279,7 +279,7 @@ impl<'p> NewFrame<'p> {
     /// (6), (7) and (18) for the only face of a frame.
     fn one_face(&self, draw: &Pooled, candidate: &Candidate, table: &Table<'_>) -> InContext {
         let best = table.best;
-        let ln_new = candidate.concentration.ln() + draw.ln_unseen + self.ln_new[0];
+        let ln_new = candidate.concentration.ln() + draw.ln_unseen + candidate.ln_stranger + self.ln_new[0];
         let weight =
             |ln_weight: f64| if ln_weight - best > -NEGLIGIBLE { (ln_weight - best).exp() } else { 0.0 };
         let mut kept: Vec<(u32, f64)> =
@@ -600,8 +600,13 @@ mod tests {
             seats[draw][identity as usize] += p;
         });
         for ((found, plain), mut seats) in alone.marginals.iter().zip(plain).zip(seats) {
-            assert!(near(found.ln_evidence, plain.ln_evidence), "{name}");
-            assert!(near(found.new[0], plain.new[0]), "{name}");
+            assert!(
+                near(found.ln_evidence, plain.ln_evidence),
+                "{name}: {} {}",
+                found.ln_evidence,
+                plain.ln_evidence
+            );
+            assert!(near(found.new[0], plain.new[0]), "{name}: {} {}", found.new[0], plain.new[0]);
             assert_eq!(found.contexts.len(), plain.contexts.len());
             assert!(found.contexts.iter().zip(&plain.contexts).all(|(a, b)| a.0 == b.0 && near(a.1, b.1)));
             plain.identities[0].iter().for_each(|&(identity, p)| seats[identity as usize] -= p);
