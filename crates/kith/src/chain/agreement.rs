@@ -17,7 +17,7 @@ pub const BLOCK: u64 = 8;
 pub const FEWEST: u64 = 24;
 /// At most so many sweeps, fewer where they are dear: about this many multiplications per chain, some minutes' work.
 const MOST: u64 = 500;
-const WORK: f64 = 8e10;
+const WORK: f64 = 3e11;
 /// At most so many draws of a chain are kept.
 const MOST_DRAWS: u64 = 100;
 

@@ -56,6 +56,11 @@ impl Default for Sweep {
     }
 }
 
+/// Given where everybody sits, concentrations and weights hold each other back, the more so the more identities there
+/// are: they are redrawn once more for so many, which costs next to nothing, and at most so often.
+const CROWD: usize = 50;
+const MOST_REDRAWS: usize = 8;
+
 /// What a sweep noticed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Info {
@@ -84,7 +89,10 @@ impl Sweep {
                 Step::Contexts => info.moved_frames += contexts::step(state, model, data, rng),
                 Step::Names => names::step(state, model, rng),
                 Step::Faces => faces::step(state, model, rng),
-                Step::Weights => weights::step(state, model, data, rng),
+                Step::Weights => {
+                    let times = 1 + (state.seating.n_identities() / CROWD).min(MOST_REDRAWS - 1);
+                    (0..times).for_each(|_| weights::step(state, model, data, rng));
+                }
             }
         }
         debug_assert_eq!(state.check(model, data), Ok(()));
