@@ -23,8 +23,8 @@ pub(super) struct Alone {
     pub marginals: Vec<Marginals>,
     /// The groups that matter, with F_u.
     groups: Vec<(u32, f64)>,
-    /// Per draw and column of [`Posterior::weights_at`]: the probability of a seat over F_u w.
-    per_weight: Vec<f64>,
+    /// Columns of [`Posterior::seats_and_weights`], each with, per draw, the probability of a seat over F_u w.
+    columns: Vec<(usize, Vec<f64>)>,
 }
 
 impl Alone {
@@ -50,16 +50,33 @@ impl Alone {
         sum.finish()
     }
 
-    /// Calls `each` with the draw, the identity, the group and the probability of every seat that matters.
+    /// Calls `each` with the draw, the identity, the group and the probability of every seat that matters; a seat
+    /// that may be in several contexts comes once for each.
     pub fn for_each_seat(&self, posterior: &Posterior, mut each: impl FnMut(usize, u32, u32, f64)) {
-        let width = posterior.n_columns();
         for &(group, f) in &self.groups {
-            for (seat, weights) in posterior.seats_and_weights(group as usize) {
-                let draw = seat.0 as usize;
-                let per_weight = &self.per_weight[draw * width..][..width];
-                let p: f64 = per_weight.iter().zip(weights).map(|(per, weight)| per * weight).sum();
-                each(draw, seat.1, group, f * p);
+            for (column, per_weight) in &self.columns {
+                for (seat, weight) in posterior.seats_and_weights(group as usize, *column) {
+                    let draw = seat.0 as usize;
+                    each(draw, seat.1, group, f * per_weight[draw] * weight);
+                }
             }
+        }
+    }
+
+    /// Calls `each` with every group that matters and the sum of its probabilities over draws, weighted.
+    pub fn for_each_group(&self, posterior: &Posterior, weights: &[f64], mut each: impl FnMut(u32, f64)) {
+        let weighted = |per_weight: &Vec<f64>| -> Vec<f64> {
+            per_weight.iter().zip(weights).map(|(per_weight, weight)| per_weight * weight).collect()
+        };
+        let columns: Vec<(usize, Vec<f64>)> =
+            self.columns.iter().map(|(column, per_weight)| (*column, weighted(per_weight))).collect();
+        for &(group, f) in &self.groups {
+            let mut sum = 0.0;
+            for (column, per_weight) in &columns {
+                let seats = posterior.seats_and_weights(group as usize, *column);
+                sum += seats.map(|(seat, weight)| per_weight[seat.0 as usize] * weight).sum::<f64>();
+            }
+            each(group, f * sum);
         }
     }
 }
@@ -72,8 +89,8 @@ struct Sum<'a, 'p> {
     /// ln of the unit in which F_u is reckoned.
     ln_unit: f64,
     groups: Vec<(u32, f64)>,
-    /// Per draw and column, the sum of F_u w.
-    totals: Vec<f64>,
+    /// The columns of weights that candidates need, each with, per draw, the sum of F_u w.
+    totals: Vec<(usize, Vec<f64>)>,
     /// Per draw and candidate, the weight of a new identity.
     new: Vec<Vec<f64>>,
 }
@@ -101,7 +118,10 @@ impl<'a, 'p> Sum<'a, 'p> {
             frame,
             ln_unit,
             groups: Vec::new(),
-            totals: vec![0.0; posterior.draws.len() * posterior.n_columns()],
+            totals: (0..posterior.n_columns())
+                .filter(|&column| candidates.iter().flatten().any(|of| of.column().0 == column))
+                .map(|column| (column, vec![0.0; posterior.draws.len()]))
+                .collect(),
             new: posterior.draws.iter().zip(candidates).map(new).collect(),
         }
     }
@@ -109,7 +129,6 @@ impl<'a, 'p> Sum<'a, 'p> {
     /// Takes groups with bounds from `low` to `high`, the highest first, until what is left is negligible.
     fn take(&mut self, low: f64, high: f64, bounds: &[f64]) -> bool {
         let posterior = self.posterior;
-        let width = posterior.n_columns();
         let is_between = |&group: &u32| (low..high).contains(&bounds[group as usize]);
         let mut groups: Vec<u32> = (0..bounds.len() as u32).filter(is_between).collect();
         groups.sort_unstable_by(|&a, &b| bounds[b as usize].total_cmp(&bounds[a as usize]));
@@ -129,9 +148,10 @@ impl<'a, 'p> Sum<'a, 'p> {
             for &group in some {
                 let f = (self.frame.ln_face(group as usize) - self.ln_unit).exp();
                 self.groups.push((group, f));
-                for (seat, weights) in posterior.seats_and_weights(group as usize) {
-                    let totals = &mut self.totals[seat.0 as usize * width..][..width];
-                    totals.iter_mut().zip(weights).for_each(|(total, weight)| *total += f * weight);
+                for (column, totals) in &mut self.totals {
+                    for (seat, weight) in posterior.seats_and_weights(group as usize, *column) {
+                        totals[seat.0 as usize] += f * weight;
+                    }
                 }
             }
         }
@@ -146,17 +166,21 @@ impl<'a, 'p> Sum<'a, 'p> {
 
     /// Per candidate of a draw, the weight of all its seats.
     fn totals_of(&self, draw: usize) -> impl Iterator<Item = f64> {
-        let width = self.posterior.n_columns();
         self.candidates[draw].iter().zip(&self.new[draw]).map(move |(candidate, new)| {
             let (column, factor) = candidate.column();
-            factor * self.totals[draw * width + column] + new
+            factor * self.totals[self.place_of(column)].1[draw] + new
         })
     }
 
+    fn place_of(&self, column: usize) -> usize {
+        self.totals.iter().position(|of| of.0 == column).expect("every candidate has its column")
+    }
+
     fn finish(self) -> Option<Alone> {
-        let width = self.posterior.n_columns();
         let mut marginals = Vec::new();
-        let mut per_weight = vec![0.0; self.totals.len()];
+        let n_draws = self.candidates.len();
+        let mut columns: Vec<(usize, Vec<f64>)> =
+            self.totals.iter().map(|of| (of.0, vec![0.0; n_draws])).collect();
         for (draw, candidates) in self.candidates.iter().enumerate() {
             let totals: Vec<f64> = self.totals_of(draw).collect();
             if totals.iter().any(|&total| total < TINY) {
@@ -175,10 +199,10 @@ impl<'a, 'p> Sum<'a, 'p> {
                 found.add_context(candidate, p);
                 found.new[0] += p * self.new[draw][number] / totals[number];
                 let (column, factor) = candidate.column();
-                per_weight[draw * width + column] += factor * p / totals[number];
+                columns[self.place_of(column)].1[draw] += factor * p / totals[number];
             }
             marginals.push(found);
         }
-        Some(Alone { marginals, groups: self.groups, per_weight })
+        Some(Alone { marginals, groups: self.groups, columns })
     }
 }

@@ -595,10 +595,15 @@ mod tests {
         let near = |a: f64, b: f64| (a - b).abs() < 1e-9;
         let mut seats: Vec<Vec<f64>> =
             posterior.draws.iter().map(|draw| vec![0.0; draw.group.len()]).collect();
+        let mut by_group = vec![0.0; posterior.groups.len()];
         alone.for_each_seat(posterior, |draw, identity, group, p| {
             assert_eq!(posterior.draws[draw].group[identity as usize], group);
             seats[draw][identity as usize] += p;
+            by_group[group as usize] += (1 + draw) as f64 * p;
         });
+        let weights: Vec<f64> = (1..=posterior.draws.len()).map(|weight| weight as f64).collect();
+        alone.for_each_group(posterior, &weights, |group, p| by_group[group as usize] -= p);
+        assert!(by_group.iter().all(|&off| near(off, 0.0)), "{name}: {by_group:?}");
         for ((found, plain), mut seats) in alone.marginals.iter().zip(plain).zip(seats) {
             assert!(
                 near(found.ln_evidence, plain.ln_evidence),
@@ -641,7 +646,7 @@ mod tests {
                 let plain = NewFrame::new(&posterior, context, &faces).marginals(shares, find_plainly);
                 if let [_] = faces[..] {
                     let frame = NewFrame::new(&posterior, context, &faces);
-                    compare(&Alone::of(&frame, shares), &plain, &posterior, &case.name);
+                    compare(&Alone::of(&frame, shares), &plain, &posterior, case.name);
                 }
                 for (a, b) in quick.iter().zip(&plain) {
                     assert!(near(a.ln_evidence, b.ln_evidence), "{}", case.name);

@@ -25,9 +25,8 @@ pub struct Posterior {
     /// Where each group sits: (draw, identity), one list after the other, and where each begins.
     seats: Vec<(u32, u32)>,
     seats_begin: Vec<usize>,
-    /// Per seat pi_0i, then N_ci + alpha_c pi_0i in each context of the draw.
-    weights: Vec<f64>,
-    n_columns: usize,
+    /// Columns of one number per seat: pi_0i, then N_ci + alpha_c pi_0i in each context of the draw.
+    weights: Vec<Vec<f64>>,
     most_identities: usize,
     /// ln of the most that a seat of the group weighs in any draw, whatever the context.
     pub(super) ln_highest_seat: Vec<f64>,
@@ -80,10 +79,11 @@ impl Posterior {
         screen.set_columns(pool.groups.iter(), &model.face);
         let (seats, seats_begin) = by_group(&pooled, pool.groups.len());
         let n_columns = 1 + pooled.iter().map(|draw| draw.contexts.len()).max().unwrap_or(0);
-        let mut weights = vec![0.0; n_columns * seats.len()];
-        for (row, &(draw, identity)) in weights.chunks_exact_mut(n_columns).zip(&seats) {
-            pooled[draw as usize].weights_of(identity as usize, row);
-        }
+        let weight = |column, &(draw, identity): &(u32, u32)| {
+            pooled[draw as usize].weight_of(identity as usize, column)
+        };
+        let weights =
+            (0..n_columns).map(|column| seats.iter().map(|seat| weight(column, seat)).collect()).collect();
         let mut ln_highest_seat = vec![f64::NEG_INFINITY; pool.groups.len()];
         for draw in &pooled {
             for (identity, &group) in draw.group.iter().enumerate() {
@@ -107,7 +107,6 @@ impl Posterior {
             seats,
             seats_begin,
             weights,
-            n_columns,
             most_identities: draws.iter().map(Draw::n_identities).max().unwrap_or(0),
             ln_highest_seat,
             screen,
@@ -144,15 +143,20 @@ impl Posterior {
         &self.seats[self.seats_begin[group]..self.seats_begin[group + 1]]
     }
 
-    /// Where a group sits, and per seat pi_0i and N_ci + alpha_c pi_0i in each context c of the draw.
-    pub(super) fn seats_and_weights(&self, group: usize) -> impl Iterator<Item = (&(u32, u32), &[f64])> {
-        let weights = &self.weights[self.seats_begin[group] * self.n_columns..];
-        self.seats_of(group).iter().zip(weights.chunks_exact(self.n_columns))
+    /// Where a group sits, and what each seat weighs: pi_0i in column 0, N_ci + alpha_c pi_0i in column 1 + c, c being
+    /// a context of the draw.
+    pub(super) fn seats_and_weights(
+        &self,
+        group: usize,
+        column: usize,
+    ) -> impl Iterator<Item = (&(u32, u32), &f64)> {
+        let places = self.seats_begin[group]..self.seats_begin[group + 1];
+        self.seats_of(group).iter().zip(&self.weights[column][places])
     }
 
     /// How many weights a seat has: one more than there are contexts.
     pub(super) fn n_columns(&self) -> usize {
-        self.n_columns
+        self.weights.len()
     }
 
     /// How many identities a draw has at most.
@@ -192,12 +196,15 @@ impl Pooled {
         self.contexts.iter().map(|context| context.concentration).fold(0.0, f64::max)
     }
 
-    /// pi_0i, then N_ci + alpha_c pi_0i in each context.
-    fn weights_of(&self, identity: usize, out: &mut [f64]) {
+    /// pi_0i in column 0, N_ci + alpha_c pi_0i in column 1 + c.
+    fn weight_of(&self, identity: usize, column: usize) -> f64 {
         let pi = self.ln_weight[identity].exp();
-        out[0] = pi;
-        for (out, context) in out[1..].iter_mut().zip(&self.contexts) {
-            *out = f64::from(context.n_at[identity]) + context.concentration * pi;
+        match column.checked_sub(1) {
+            None => pi,
+            Some(context) => self
+                .contexts
+                .get(context)
+                .map_or(0.0, |context| f64::from(context.n_at[identity]) + context.concentration * pi),
         }
     }
 

@@ -97,7 +97,11 @@ impl Posterior {
         for (draw, marginal) in alone.marginals.iter().enumerate() {
             tally.add_new(draw, marginal.new[0]);
         }
-        alone.for_each_seat(self, |draw, identity, group, p| tally.add(draw, identity, group, p));
+        if self.n_names == 0 {
+            alone.for_each_group(self, &weights, |group, p| tally.add_unnamed(group, p));
+        } else {
+            alone.for_each_seat(self, |draw, identity, group, p| tally.add(draw, identity, group, p));
+        }
         tally.answer(self.context(&alone.marginals, &weights, context))
     }
 
@@ -180,18 +184,21 @@ impl<'a> Tally<'a> {
     /// A draw gives one of its identities this probability.
     fn add(&mut self, draw: usize, identity: u32, group: u32, p: f64) {
         let weighted = self.weights[draw] * p;
-        self.of_group.add(group as usize, weighted);
-        let is_anybody_named = self.posterior.n_names > 0;
-        match is_anybody_named.then(|| self.posterior.draws[draw].name[identity as usize]).flatten() {
+        match self.posterior.draws[draw].name[identity as usize] {
             Some(label) => {
+                self.of_group.add(group as usize, weighted);
                 self.acquainted += weighted;
                 self.of_name[label.index()][draw] += p;
             }
-            None => {
-                self.familiar += weighted;
-                self.unknown_name += weighted;
-            }
+            None => self.add_unnamed(group, weighted),
         }
+    }
+
+    /// Identities without a known name, whose faces are this group, have this probability over all draws.
+    fn add_unnamed(&mut self, group: u32, p: f64) {
+        self.of_group.add(group as usize, p);
+        self.familiar += p;
+        self.unknown_name += p;
     }
 
     fn answer(self, context: Vec<(String, f64)>) -> Prediction {
