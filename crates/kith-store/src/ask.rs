@@ -288,7 +288,7 @@ mod tests {
         let draw = |number: u64| Draw {
             chain: 0,
             sweep: number,
-            identities: [&[0; 6][..], &[1; 3], &[if number % 2 == 0 { 1 } else { 2 }]].concat(),
+            identities: [&[0; 6][..], &[1; 3], &[if number.is_multiple_of(2) { 1 } else { 2 }]].concat(),
             scales: Vec::new(),
             contexts: vec![0; 10],
             names: vec![first, None, None],

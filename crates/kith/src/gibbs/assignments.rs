@@ -1,7 +1,7 @@
 //! Identity assignments `z_n`: one Gibbs scan over the faces (§C.2).
 //!
-//! A scan looks at a block of faces at once: cheap upper bounds of all their seats' weights ([`Screen`], [`Seats`]) leave
-//! a few seats per face that have to be weighed ([`Shortlist`]), and the draw is as if all had been. When a face moves,
+//! A scan looks at a block of faces at once: cheap upper bounds of all their seats' weights ([`Screen`], `seats.rs`) leave
+//! a few seats per face that have to be weighed (`shortlist.rs`), and the draw is as if all had been. When a face moves,
 //! the bounds of the two identities are worked out anew for the faces of the block that are still to come.
 
 use super::seats::{Seats, rounded_up};

@@ -187,7 +187,7 @@ mod tests {
         let doubtful = [4.0f32, 2.5];
         let [near, far] = [[6.0f32, 0.4], [0.0f32, 14.0]];
         let ask = |others: [f32; 2]| {
-            let others = vec![others; 20];
+            let others = [others; 20];
             let mut photos: Vec<NewPhoto<'_>> =
                 others.iter().map(|face| NewPhoto { context: None, faces: vec![face.as_slice()] }).collect();
             photos.push(NewPhoto { context: None, faces: vec![&doubtful] });

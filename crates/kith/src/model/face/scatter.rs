@@ -58,9 +58,7 @@ impl pulp::NullaryFnOnce for ForwardSubstitution<'_> {
                 }
             }
             let over = 1.0 / factor[r * n + r];
-            for axis in 0..n_axes {
-                row[axis] *= over;
-            }
+            row.iter_mut().for_each(|cell| *cell *= over);
         }
     }
 }
