@@ -84,7 +84,12 @@ impl Ensemble {
     /// Takes in frames that have arrived since, in constant time (see [`Chain::absorb`]).
     pub fn absorb(&mut self, revisits: usize, model: &Model, data: &Dataset) -> Result<(), ModelError> {
         model.check(data)?;
-        self.chains.par_iter_mut().for_each(|chain| chain.absorb(revisits, model, data));
+        // A frame takes a chain about a millisecond: waking another thread for one chain could take longer.
+        if self.chains.len() == 1 || rayon::current_num_threads() == 1 {
+            self.chains.iter_mut().for_each(|chain| chain.absorb(revisits, model, data));
+        } else {
+            self.chains.par_iter_mut().for_each(|chain| chain.absorb(revisits, model, data));
+        }
         Ok(())
     }
 
