@@ -175,9 +175,12 @@ impl Full {
     /// ln of the n-th factor of t: Gamma((nu+n)/2) / Gamma((nu+n-D)/2) * (pi P)^(-D/2).
     fn ln_step(&self, n: f64) -> f64 {
         let d = self.n_axes() as f64;
-        ln_gamma(0.5 * (self.prior.freedom + n))
-            - ln_gamma(0.5 * (self.prior.freedom + n - d))
-            - 0.5 * d * (std::f64::consts::PI * self.scale()).ln()
+        Self::ln_gammas(self.prior.freedom, n, d) - 0.5 * d * (std::f64::consts::PI * self.scale()).ln()
+    }
+
+    /// ln of Gamma((nu+n)/2) / Gamma((nu+n-D)/2).
+    pub(super) fn ln_gammas(nu: f64, n: f64, d: f64) -> f64 {
+        ln_gamma(0.5 * (nu + n)) - ln_gamma(0.5 * (nu + n - d))
     }
 }
 
