@@ -8,7 +8,8 @@ use super::seats::{Seats, rounded_up};
 use super::shortlist::Shortlist;
 use crate::data::Dataset;
 use crate::ids::{FaceId, IdentityId};
-use crate::model::face::{Centred, Group, Screen};
+use crate::math::ln_sum_exp;
+use crate::model::face::{Centred, Group, PerScale, Screen};
 use crate::model::{FaceUpdate, Model};
 use crate::random::Rng;
 use crate::state::State;
@@ -184,17 +185,40 @@ impl Scan {
         let place = state.seating.identity_of(face).map(|identity| state.seating.place_of(identity));
         let n_identities = state.seating.n_identities();
         self.seats.make(context, state);
-        // From here on every count is the paper's "-n".
-        let before = place.map(|_| state.remove(face, x, model, data));
+        let rejoining = state
+            .seating
+            .identity_of(face)
+            .and_then(|identity| model.face.rejoining(state.faces.group(identity), x));
+        // From here on every count is the paper's "-n". Where it is costly to take a face out of the statistics, they
+        // keep it until it is known to move: few do.
+        let before = place.map(|_| match rejoining {
+            Some(_) => state.lift(face, data),
+            None => state.remove(face, x, model, data),
+        });
         let has_emptied = state.seating.n_identities() < n_identities;
         if let Some(place) = place.filter(|_| has_emptied) {
             self.screen.close(place, row);
             self.seats.close(place);
         }
         let left = place.filter(|_| !has_emptied);
-        let drawn = self.draw(row, left, face, x, state, model, data, rng);
+        let drawn = self.draw(row, left, rejoining.as_ref(), face, x, state, model, data, rng);
         let seat = state.seating.identities().get(drawn).copied();
-        let identity = take(face, seat, x, &self.nobody, state, model, data, rng);
+        let identity = match (rejoining, before) {
+            (Some(mut terms), Some(own)) if seat == Some(own) => {
+                let to = rng.categorical_ln(&mut terms) as u8;
+                if to != scale {
+                    state.faces.rescale(face, own, x, to, &model.face);
+                }
+                state.set_down(face, own, data);
+                own
+            }
+            (rejoining, before) => {
+                if let Some(own) = before.filter(|_| rejoining.is_some()) {
+                    state.faces.forget(own, x, &model.face);
+                }
+                take(face, seat, x, &self.nobody, state, model, data, rng)
+            }
+        };
         // The faces still to come are to know the identities that changed.
         let next = row + 1;
         if seat.is_none() {
@@ -216,12 +240,14 @@ impl Scan {
     }
 
     /// Draws the place of a face that is not seated, by the weights of [`ln_weights`]. The bound of the place that it
-    /// left, if that is still there, is of the time when it sat there.
+    /// left, if that is still there, is of the time when it sat there; `rejoining` is its weight there per scale, if
+    /// the statistics still have the face.
     #[allow(clippy::too_many_arguments)]
     fn draw(
         &mut self,
         row: usize,
         left: Option<usize>,
+        rejoining: Option<&PerScale>,
         face: FaceId,
         x: &Centred,
         state: &State,
@@ -247,7 +273,11 @@ impl Scan {
         let said = |place: usize| if has_said { said[place] } else { 0.0 };
         let exactly = |place: usize| {
             let identity = identities[place];
-            state.ln_seat(context, identity) + said(place) + state.faces.ln_weight(identity, x, &model.face)
+            let of_face = match rejoining.filter(|_| Some(place) == left) {
+                Some(terms) => ln_sum_exp(terms),
+                None => state.faces.ln_weight(identity, x, &model.face),
+            };
+            state.ln_seat(context, identity) + said(place) + of_face
         };
         let new = identities.len();
         let ln_new = state.ln_new_seat(context) + said(new) + model.face.ln_predictive(nobody, x);
@@ -258,7 +288,7 @@ impl Scan {
         self.screen_bounds.clone_from(bounds);
         let drawn = shortlist.draw(known, bounds, exactly, rng);
         #[cfg(test)]
-        self.audit(left, face, x, state, model, data);
+        self.audit(left, rejoining.is_some(), face, x, state, model, data);
         drawn
     }
 }
@@ -333,9 +363,11 @@ mod tests {
     }
 
     impl Scan {
+        #[allow(clippy::too_many_arguments)]
         pub(super) fn audit(
             &mut self,
             left: Option<usize>,
+            is_lifted: bool,
             face: FaceId,
             x: &Centred,
             state: &State,
@@ -343,8 +375,11 @@ mod tests {
             data: &Dataset,
         ) {
             let Some(audit) = &mut self.audit else { return };
-            let mut plain = Vec::new();
-            ln_weights(face, x, &self.nobody, state, model, data, &mut plain);
+            let (mut plain, mut state) = (Vec::new(), state.clone());
+            if let Some(left) = left.filter(|_| is_lifted) {
+                state.faces.forget(state.seating.identities()[left], x, &model.face);
+            }
+            ln_weights(face, x, &self.nobody, &state, model, data, &mut plain);
             let Self { shortlist, screen_bounds, .. } = self;
             let n_seats = plain.len();
             for (place, ln_weight) in shortlist.weighed() {

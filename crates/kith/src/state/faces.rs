@@ -33,6 +33,12 @@ impl Faces {
         self.scales[face.index()]
     }
 
+    /// Gives a face of an identity's statistics another scale.
+    pub(crate) fn rescale(&mut self, face: FaceId, at: IdentityId, x: &mut Centred, to: u8, model: &FaceModel) {
+        model.rescale(&mut self.groups[at.index()], x, to);
+        self.set_scale(face, to);
+    }
+
     /// Gives a face that is not seated another scale.
     pub(crate) fn set_scale(&mut self, face: FaceId, scale: u8) {
         self.scales[face.index()] = scale;
@@ -108,7 +114,7 @@ impl Faces {
         model.observe(&mut self.groups[identity.index()], x);
     }
 
-    pub(super) fn forget(&mut self, identity: IdentityId, x: &Centred, model: &FaceModel) {
+    pub(crate) fn forget(&mut self, identity: IdentityId, x: &Centred, model: &FaceModel) {
         model.forget(&mut self.groups[identity.index()], x);
     }
 

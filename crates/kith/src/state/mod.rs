@@ -189,9 +189,8 @@ impl State {
     /// Takes a face off its seat; from here every count is the paper's "minus n". An identity that empties
     /// leaves and gives its weight back (deviation D2).
     pub fn remove(&mut self, face: FaceId, x: &Centred, model: &Model, data: &Dataset) -> IdentityId {
-        let identity = self.seating.unseat(face, data);
+        let identity = self.lift(face, data);
         self.faces.forget(identity, x, &model.face);
-        self.names.unhear(identity, face, data);
         if self.seating.n_of(identity) == 0 {
             self.weights.give_back(identity);
             self.names.close(identity);
@@ -200,11 +199,23 @@ impl State {
         identity
     }
 
+    /// As [`State::remove`], but the identity has other faces and its statistics keep this one.
+    pub(crate) fn lift(&mut self, face: FaceId, data: &Dataset) -> IdentityId {
+        let identity = self.seating.unseat(face, data);
+        self.names.unhear(identity, face, data);
+        identity
+    }
+
     /// Seats a face at an identity, with x's scale.
     pub fn insert(&mut self, face: FaceId, x: &Centred, identity: IdentityId, model: &Model, data: &Dataset) {
-        self.seating.seat(face, identity, data);
-        self.faces.set_scale(face, x.scale());
         self.faces.observe(identity, x, &model.face);
+        self.faces.set_scale(face, x.scale());
+        self.set_down(face, identity, data);
+    }
+
+    /// As [`State::insert`], where the identity's statistics already have the face.
+    pub(crate) fn set_down(&mut self, face: FaceId, identity: IdentityId, data: &Dataset) {
+        self.seating.seat(face, identity, data);
         self.names.hear(identity, face, data);
     }
 

@@ -72,7 +72,7 @@ pub struct FullGroup {
 }
 
 /// What the predictive of the next face needs of the faces before it, per scale of the next face.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct After {
     /// `1 / (L' (1 + L' psi))`, L' = L + lambda, per level: the mean's quadratic form is the sum of w |sum'|^2.
     weights: Vec<PerScale>,
@@ -242,8 +242,7 @@ impl Full {
 impl FullGroup {
     pub(super) fn new(model: &Full) -> Self {
         let scatter = Scatter::new(model.n_axes(), model.scale());
-        let nothing = [0.0; scales::MOST];
-        let after = After { weights: Vec::new(), gain: nothing, ln_constant: nothing };
+        let after = After::default();
         let (sum, squares) = (vec![0.0; model.n_axes()], vec![0.0; model.levels.len()]);
         let mut group = Self { sum, squares, total: 0.0, ln_scales: 0.0, scatter, after };
         group.look_ahead(model);
@@ -281,7 +280,49 @@ impl FullGroup {
     pub(super) fn ln_joining(&self, model: &Full, x: &Centred) -> f64 {
         let products = self.products(model, &x.values);
         let q = self.quadratic(model, &products, x);
-        model.prior.power * self.term(model, x.scale.into(), &products, x, |gain| (gain * q).ln_1p())
+        let scale = x.scale.into();
+        model.prior.power * self.after.term(model, scale, self.n_faces(), &self.squares, &products, x, q)
+    }
+
+    /// Per scale of a face of the group, as if it were not there yet: ln of the scale's prior and of the predictive.
+    /// Nothing is changed: what the other faces' statistics are follows from all of them and from the face by
+    /// `ybar - y = (L' / L) (ybar' - y)` and by the formulas of a rank-one update.
+    pub(super) fn rejoining(&self, model: &Full, x: &Centred) -> PerScale {
+        debug_assert!(self.n_faces() > 1, "a face that is alone has nobody to rejoin");
+        let lambda = x.lambda(model);
+        let left = self.total - lambda;
+        let mut products = self.products(model, &x.values);
+        let q = self.quadratic(model, &products, x);
+        let shrinks = 1.0 - lambda * self.total / left * q;
+        let q = (self.total / left).powi(2) * q / shrinks;
+        let levels = self.squares.iter().zip(&mut products).zip(&x.squares);
+        let squares: Vec<f64> = levels
+            .map(|((square, product), own)| {
+                let without = square - lambda * (2.0 * *product - lambda * own);
+                *product -= lambda * own;
+                without
+            })
+            .collect();
+        let others = Others {
+            n: self.n_faces() - 1,
+            total: left,
+            squares: &squares,
+            ln_det: self.scatter.ln_det() + shrinks.ln(),
+        };
+        let mut after = After::default();
+        after.work_out(model, others);
+        after.terms_with_prior(model, others.n, &squares, &products, x, q)
+    }
+
+    /// A face of the group gets another scale.
+    pub(super) fn rescale(&mut self, model: &Full, x: &Centred, scale: u8) {
+        let (from, to) = (x.lambda(model), model.scales.lambda[usize::from(scale)]);
+        self.sum.iter_mut().zip(&x.values).for_each(|(sum, y)| *sum -= from * y);
+        self.scatter.reweigh(&x.values, from, to, &self.sum);
+        self.sum.iter_mut().zip(&x.values).for_each(|(sum, y)| *sum += to * y);
+        self.total += to - from;
+        self.ln_scales += to.ln() - from.ln();
+        self.look_ahead(model);
     }
 
     /// y's scale given that it joins.
@@ -363,35 +404,7 @@ impl FullGroup {
     fn terms_with_prior(&self, model: &Full, x: &Centred) -> PerScale {
         let products = self.products(model, &x.values);
         let q = self.quadratic(model, &products, x);
-        let mut terms = [f64::NEG_INFINITY; scales::MOST];
-        for (scale, &ln_p) in model.scales.ln_p[..model.scales.n].iter().enumerate() {
-            let term = self.term(model, scale, &products, x, |gain| (gain * q).ln_1p());
-            terms[scale] = ln_p + model.prior.power * term;
-        }
-        terms
-    }
-
-    /// ln (f(faces, y) / f(faces)) at one scale; `ln_growth` is ln |I + S'/P| - ln |I + S/P| for a gain.
-    fn term(
-        &self,
-        model: &Full,
-        scale: usize,
-        products: &[f64; MOST_LEVELS],
-        x: &Centred,
-        ln_growth: impl Fn(f64) -> f64,
-    ) -> f64 {
-        let lambda = model.scales.lambda[scale];
-        let mut mean = 0.0;
-        for (level, weights) in self.after.weights.iter().enumerate() {
-            let square = self.squares[level] + lambda * (2.0 * products[level] + lambda * x.squares[level]);
-            mean += weights[scale] * square;
-        }
-        let mut term = self.after.ln_constant[scale] - 0.5 * mean;
-        if self.n_faces() > 0 {
-            let n = f64::from(self.n_faces());
-            term -= 0.5 * (model.prior.freedom + n) * ln_growth(self.after.gain[scale]);
-        }
-        term
+        self.after.terms_with_prior(model, self.n_faces(), &self.squares, &products, x, q)
     }
 
     /// (y - ybar)^T (P I + S)^-1 (y - ybar).
@@ -419,15 +432,31 @@ impl FullGroup {
     /// Works out what does not depend on the next face.
     fn look_ahead(&mut self, model: &Full) {
         model.squares(&self.sum, &mut self.squares);
-        let (n, d) = (f64::from(self.n_faces()), model.n_axes() as f64);
-        let total = self.total;
+        let (n, ln_det) = (self.n_faces(), self.scatter.ln_det());
+        self.after.work_out(model, Others { n, total: self.total, squares: &self.squares, ln_det });
+    }
+}
+
+/// The faces before the next one: how many, L, |sum|^2 per level, and ln |I + S/P|.
+#[derive(Clone, Copy)]
+struct Others<'a> {
+    n: u32,
+    total: f64,
+    squares: &'a [f64],
+    ln_det: f64,
+}
+
+impl After {
+    fn work_out(&mut self, model: &Full, others: Others) {
+        let Others { n, total, squares, ln_det } = others;
+        let d = model.n_axes() as f64;
         let mut ln_before = 0.0;
-        if n > 0.0 {
-            ln_before = 0.5 * model.quadratic_of_mean(&self.squares, total) - model.ln_mean_scale(total)
-                + model.ln_step(n)
-                - 0.5 * self.scatter.ln_det();
+        if n > 0 {
+            ln_before = 0.5 * model.quadratic_of_mean(squares, total) - model.ln_mean_scale(total)
+                + model.ln_step(f64::from(n))
+                - 0.5 * ln_det;
         }
-        let After { weights, gain, ln_constant } = &mut self.after;
+        let Self { weights, gain, ln_constant } = self;
         weights.clear();
         weights.extend(model.levels.iter().map(|(_, psi)| {
             model.scales.lambda.map(|lambda| 1.0 / ((total + lambda) * (1.0 + (total + lambda) * psi)))
@@ -435,8 +464,50 @@ impl FullGroup {
         for (scale, lambda) in model.scales.lambda[..model.scales.n].iter().enumerate() {
             let next = total + lambda;
             gain[scale] = lambda * total / next;
-            let ln_volume = if n > 0.0 { 0.5 * d * gain[scale].ln() } else { 0.0 };
+            let ln_volume = if n > 0 { 0.5 * d * gain[scale].ln() } else { 0.0 };
             ln_constant[scale] = ln_before + ln_volume + model.ln_mean_scale(next);
         }
+    }
+
+    /// Per scale of a face: ln of its prior, and power times the term.
+    fn terms_with_prior(
+        &self,
+        model: &Full,
+        n: u32,
+        squares: &[f64],
+        products: &[f64; MOST_LEVELS],
+        x: &Centred,
+        q: f64,
+    ) -> PerScale {
+        let mut terms = [f64::NEG_INFINITY; scales::MOST];
+        for (scale, &ln_p) in model.scales.ln_p[..model.scales.n].iter().enumerate() {
+            terms[scale] = ln_p + model.prior.power * self.term(model, scale, n, squares, products, x, q);
+        }
+        terms
+    }
+
+    /// ln (f(faces, y) / f(faces)) at one scale, for n faces; q is (y - ybar)^T (P I + S)^-1 (y - ybar).
+    #[allow(clippy::too_many_arguments)]
+    fn term(
+        &self,
+        model: &Full,
+        scale: usize,
+        n: u32,
+        squares: &[f64],
+        products: &[f64; MOST_LEVELS],
+        x: &Centred,
+        q: f64,
+    ) -> f64 {
+        let lambda = model.scales.lambda[scale];
+        let mut mean = 0.0;
+        for (level, weights) in self.weights.iter().enumerate() {
+            let square = squares[level] + lambda * (2.0 * products[level] + lambda * x.squares[level]);
+            mean += weights[scale] * square;
+        }
+        let mut term = self.ln_constant[scale] - 0.5 * mean;
+        if n > 0 {
+            term -= 0.5 * (model.prior.freedom + f64::from(n)) * (self.gain[scale] * q).ln_1p();
+        }
+        term
     }
 }

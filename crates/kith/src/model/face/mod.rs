@@ -13,6 +13,7 @@ mod two_covariance;
 
 pub use full::{Full, FullGroup, FullPrior};
 pub use isotropic::{Face, Isotropic, IsotropicGroup};
+pub(crate) use scales::PerScale;
 pub use screen::Screen;
 
 use serde::{Deserialize, Serialize};
@@ -156,6 +157,23 @@ impl FaceModel {
             (FaceKind::Full(model), Group::Full(group)) => group.ln_joining(model, x),
             _ => self.ln_predictive(group, x),
         }
+    }
+
+    /// Per scale of a face that is one of a group of several: ln p(x, scale | the group's other faces). Nothing where
+    /// faces are taken out of their group to be weighed, which costs little there.
+    pub(crate) fn rejoining(&self, group: &Group, x: &Centred) -> Option<PerScale> {
+        match (&self.kind, group) {
+            (FaceKind::Full(model), Group::Full(group)) if group.n_faces() > 1 => Some(group.rejoining(model, x)),
+            _ => None,
+        }
+    }
+
+    /// Gives a face of a group another scale.
+    pub(crate) fn rescale(&self, group: &mut Group, x: &mut Centred, scale: u8) {
+        if let (FaceKind::Full(model), Group::Full(group)) = (&self.kind, group) {
+            group.rescale(model, x, scale);
+        }
+        x.scale = scale;
     }
 
     /// Draws the scale of a face that joins a group.

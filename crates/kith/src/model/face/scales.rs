@@ -22,7 +22,7 @@ pub(super) struct Scales {
 }
 
 /// One number per scale.
-pub(super) type PerScale = [f64; MOST];
+pub(crate) type PerScale = [f64; MOST];
 
 impl Scales {
     /// `spread` is the standard deviation of ln lambda; with zero every face has lambda = 1.

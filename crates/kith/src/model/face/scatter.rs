@@ -147,9 +147,7 @@ impl Scatter {
     /// A face of weight lambda leaves; the others sum to `sum`, weighted.
     pub fn forget(&mut self, y: &[f64], lambda: f64, sum: &[f64]) {
         let n = self.n_faces() as usize;
-        let mut rows = self.rows.chunks_exact(self.n_axes).zip(&self.weights);
-        let at = rows.position(|(row, weight)| *weight == lambda && row == y);
-        let at = at.expect("the face that leaves is one of the group");
+        let at = self.position(y, lambda);
         // The order of the others stays: the Gram matrix has the same.
         self.rows.drain(at * self.n_axes..(at + 1) * self.n_axes);
         self.weights.remove(at);
@@ -169,6 +167,30 @@ impl Scatter {
                 self.rebuild_if_old();
             }
         }
+    }
+
+    /// A face gets another weight; the others sum to `sum`, weighted.
+    pub fn reweigh(&mut self, y: &[f64], from: f64, to: f64, sum: &[f64]) {
+        let at = self.position(y, from);
+        self.weights[at] = to;
+        match &mut self.form {
+            Form::Few { .. } => self.factorise(),
+            Form::Many { inverse, n_updates } => {
+                let others: f64 = self.weights.iter().sum::<f64>() - to;
+                let e: Vec<f64> = y.iter().zip(sum).map(|(y, s)| y - s / others).collect();
+                let gain = |lambda: f64| lambda * others / (others + lambda);
+                self.ln_det += update(inverse, &e, gain(to) - gain(from));
+                *n_updates += 1;
+                self.rebuild_if_old();
+            }
+        }
+    }
+
+    /// Where a face of the group stands.
+    fn position(&self, y: &[f64], lambda: f64) -> usize {
+        let mut rows = self.rows.chunks_exact(self.n_axes).zip(&self.weights);
+        let at = rows.position(|(row, weight)| *weight == lambda && row == y);
+        at.expect("the face is one of the group")
     }
 
     /// `(y - ybar)^T (P I + S)^-1 (y - ybar)`, the faces' weighted sum given.
