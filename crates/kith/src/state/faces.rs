@@ -34,7 +34,14 @@ impl Faces {
     }
 
     /// Gives a face of an identity's statistics another scale.
-    pub(crate) fn rescale(&mut self, face: FaceId, at: IdentityId, x: &mut Centred, to: u8, model: &FaceModel) {
+    pub(crate) fn rescale(
+        &mut self,
+        face: FaceId,
+        at: IdentityId,
+        x: &mut Centred,
+        to: u8,
+        model: &FaceModel,
+    ) {
         model.rescale(&mut self.groups[at.index()], x, to);
         self.set_scale(face, to);
     }

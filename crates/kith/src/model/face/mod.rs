@@ -163,7 +163,9 @@ impl FaceModel {
     /// faces are taken out of their group to be weighed, which costs little there.
     pub(crate) fn rejoining(&self, group: &Group, x: &Centred) -> Option<PerScale> {
         match (&self.kind, group) {
-            (FaceKind::Full(model), Group::Full(group)) if group.n_faces() > 1 => Some(group.rejoining(model, x)),
+            (FaceKind::Full(model), Group::Full(group)) if group.n_faces() > 1 => {
+                Some(group.rejoining(model, x))
+            }
             _ => None,
         }
     }

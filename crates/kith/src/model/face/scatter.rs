@@ -91,7 +91,8 @@ impl Scatter {
         }
     }
 
-    /// `(P I + S)^-1` of many faces, and true; of few faces R with `(P I + S)^-1 = (I - R^T R) / P`, and false.
+    /// `(P I + S)^-1` of many faces, and true; of few faces R with `(P I + S)^-1 = (I - R^T R) / P`, and false. Column
+    /// after column, as the product of matrices likes it best.
     pub fn form(&self, sum: &[f64], out: &mut Vec<f32>) -> bool {
         match &self.form {
             Form::Many { inverse, .. } => {
@@ -107,7 +108,11 @@ impl Scatter {
                     r.extend(row.iter().zip(sum).map(|(y, s)| weight.sqrt() * (y - s / total)));
                 }
                 Arch::new().dispatch(ForwardSubstitution { factor, rows: &mut r, n_axes: d });
-                out.extend(r.iter().map(|&cell| cell as f32));
+                out.extend(
+                    (0..d)
+                        .flat_map(|c| (0..n).map(move |row| (row, c)))
+                        .map(|(row, c)| r[row * d + c] as f32),
+                );
                 false
             }
         }

@@ -48,7 +48,7 @@ pub(super) struct Column {
 /// A matrix that gives the quadratic form of an identity with several faces.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Form {
-    /// Nothing where there is no form; otherwise rows as long as a face.
+    /// Nothing where there is no form; otherwise as many columns as a face is long, one after the other.
     pub matrix: Vec<f32>,
     /// Whether the matrix is `(P I + S)^-1` itself; otherwise it is R with `(P I + S)^-1 = (I - R^T R) / P`.
     pub is_inverse: bool,
@@ -277,7 +277,7 @@ impl Screen {
         matmul(
             MatMut::from_column_major_slice_mut(&mut self.images, height, n_rows),
             Accum::Replace,
-            MatRef::from_row_major_slice(matrix, height, n),
+            MatRef::from_column_major_slice(matrix, height, n),
             MatRef::from_column_major_slice(&self.residuals, n, n_rows),
             1.0,
             Par::Seq,
