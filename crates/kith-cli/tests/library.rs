@@ -4,17 +4,9 @@ mod common;
 
 use std::fs;
 
-use common::{PEOPLE, Place, photos, stream};
+use common::{PEOPLE, Place, faces_of, photos, stream};
 use kith_io::dataset;
 use serde_json::{Value, json};
-
-/// The faces of `photos` that are really somebody.
-fn faces_of(person: &str) -> Vec<String> {
-    let table = photos(30, 1, "p");
-    let truth = table.truth.unwrap();
-    let is = |row: &usize| truth[*row].as_deref() == Some(person);
-    (0..truth.len()).filter(is).map(|row| table.faces[row].clone()).collect()
-}
 
 fn person_of<'p>(people: &'p [Value], face: &str) -> &'p Value {
     let has = |person: &&Value| person["faces"].as_array().unwrap().iter().any(|f| f["face"] == face);
@@ -219,68 +211,6 @@ fn what_people_said_survives_learning_from_scratch() {
         people.iter().all(|person| !person["faces"].to_string().contains(&format!("\"{}\"", cy[2])));
     assert!(is_left_out, "an ignored face is nobody's");
     place.run(&["who", "lib", "--face", &cy[2]]).refused(&["ignored"]);
-}
-
-#[test]
-fn evidence_goes_to_a_library_of_another_network() {
-    let place = Place::new();
-    place.learnt();
-    let (ann, ben) = (faces_of("Ann"), faces_of("Ben"));
-    place.run(&["name", "lib", &ann[0], "Ann"]).done();
-    place.run(&["different", "lib", &ann[1], &ben[1]]).done();
-    place.run(&["not", "lib", &ben[0], "Ann"]).done();
-    place.run(&["name", "lib", &ben[2], "Oops"]).done();
-    place.run(&["undo", "lib"]).done();
-    for (format, file) in [("csv", "said.csv"), ("ndjson", "said.ndjson")] {
-        place.run(&["export", "lib", "evidence", "--format", format, "--out", file]).done();
-    }
-    // The same photos under another network: 2 numbers per face, one photo missing.
-    let old = photos(30, 1, "p");
-    let mut data = kith::data::Dataset::empty(2).unwrap();
-    for frame in old.dataset.frames().take(29) {
-        let looks: Vec<[f32; 2]> =
-            old.dataset.faces_in(frame).iter().map(|&f| [old.dataset.embedding(f)[0], 1.0]).collect();
-        let new: Vec<_> =
-            looks.iter().map(|look| kith::data::NewFace { embedding: look, name: None }).collect();
-        data.push_frame(None, &new).unwrap();
-    }
-    let mut table = dataset::FaceTable::new(data);
-    (table.faces, table.frames) = (old.faces[..58].to_vec(), old.frames[..29].to_vec());
-    place.dataset("again", &table);
-    place.run(&["add", "lib2", "again", "--embedding", "other"]).done();
-    let done = place.run(&["import", "lib2", "said.csv", "--json"]).done().object();
-    assert_eq!(done, json!({"read": 3, "added": 3, "known": 0, "missing": 0}));
-    let again = place.run(&["import", "lib2", "said.ndjson", "--json"]).done().object();
-    assert_eq!(again, json!({"read": 3, "added": 0, "known": 3, "missing": 0}));
-    assert_eq!(place.run(&["undo", "lib2", "--json"]).done().object()["undone"].as_array().unwrap().len(), 1);
-    fs::write(place.path("bad.ndjson"), "{\"kind\":\"sane\",\"face\":\"p0_0\"}\n").unwrap();
-    place.run(&["import", "lib2", "bad.ndjson"]).refused(&["bad.ndjson line 1", "\"sane\""]);
-}
-
-#[test]
-fn exports_are_read_by_the_other_verbs() {
-    let place = Place::new();
-    place.learnt();
-    place.run(&["name", "lib", &faces_of("Ben")[0], "Ben"]).done();
-    place.run(&["not", "lib", &faces_of("Ann")[0], "Zed"]).done();
-    place.run(&["export", "lib", "dataset", "--out", "out"]).done();
-    place.run(&["export", "lib", "draws", "--out", "draws.ndjson"]).done();
-    let table = dataset::read(&place.path("out")).unwrap();
-    let original = photos(30, 1, "p");
-    assert_eq!(table.faces, original.faces);
-    assert_eq!(table.truth, original.truth);
-    assert_eq!(table.dataset.embeddings(), original.dataset.embeddings());
-    assert_eq!(table.column("time"), original.column("time"));
-    place.dataset("new", &photos(4, 9, "n"));
-    let answers =
-        place.run(&["predict", "out", "--draws", "draws.ndjson", "--new", "new", "--json"]).done().objects();
-    assert_eq!(answers.len(), 8);
-    let csv = place.run(&["export", "lib", "people", "--format", "csv"]).done().out;
-    assert_eq!(csv.lines().next().unwrap(), "person,name,p,standing,face,face_p");
-    assert_eq!(csv.lines().count(), 61);
-    assert_eq!(place.run(&["export", "lib", "people"]).done().objects().len(), 4);
-    place.run(&["export", "lib", "dataset"]).refused(&["--out"]);
-    place.run(&["export", "lib", "dataset", "--out", "out"]).refused(&["found something there"]);
 }
 
 /// Whether any of the library's files holds these bytes.
