@@ -56,6 +56,32 @@ fn what_is_no_library_is_refused_in_one_line() {
     place.run(&["add", "no/such/folder/lib", "photos"]).refused(&["no folder"]);
 }
 
+/// A file that may not grow is a disk that is full.
+#[test]
+#[cfg(unix)]
+fn a_full_disk_leaves_no_new_library_and_an_old_one_as_it_was() {
+    let place = Place::new();
+    let full = |kilobytes: usize, lib: &str, dataset: &str| {
+        let kith = env!("CARGO_BIN_EXE_kith");
+        let script = format!("trap '' XFSZ; ulimit -f {kilobytes}; exec {kith} add {lib} {dataset}");
+        let mut command = std::process::Command::new("bash");
+        common::Ran::of(command.args(["-c", &script]).current_dir(place.folder.path()).output().unwrap())
+    };
+    for kilobytes in [0, 8, 40, 80] {
+        full(kilobytes, "lib", "photos").refused(&["lib", "disk is full"]);
+        let mut left: Vec<String> = fs::read_dir(place.folder.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        left.sort();
+        assert_eq!(left, ["photos"], "with {kilobytes} kB");
+    }
+    place.run(&["add", "lib", "photos"]).done();
+    place.dataset("more", &photos(2000, 5, "q"));
+    full(100, "lib", "more").refused(&["lib", "disk is full", "nothing was changed"]);
+    assert_eq!(place.run(&["check", "lib", "--json"]).done().object()["faces"], 60);
+}
+
 #[test]
 fn learning_finds_people_and_says_what_changed() {
     let place = Place::new();
