@@ -1,6 +1,7 @@
 //! A dataset on disk: which layout it has, how it is read and how it is written.
 
 use crate::error::{IoError, quoted};
+use crate::parquet_table::{self, Cells, Column};
 use crate::place::Origin;
 use crate::rows::Rows;
 use crate::{atomic, faces_csv, npy, npz, openface};
@@ -8,6 +9,9 @@ use std::path::Path;
 
 pub use crate::npz::write as write_npz;
 pub use crate::table::FaceTable;
+
+/// The column of a Parquet file that holds the embeddings.
+const EMBEDDING: &str = "embedding";
 
 /// Reads a dataset, whichever layout it has.
 ///
@@ -43,6 +47,28 @@ pub fn write(path: &Path, table: &FaceTable) -> Result<(), IoError> {
         folder.file("embeddings.npy", |out| npy::write_to(out, table.dataset.embeddings()))?;
         folder.file("faces.csv", |out| faces_csv::write_to(out, &table.columns()))
     })
+}
+
+/// Writes a new Parquet file: the columns of `faces.csv` as texts, missing where they are empty, and `embedding`, a list of
+/// FLOAT.
+pub fn write_parquet(path: &Path, table: &FaceTable) -> Result<(), IoError> {
+    table.check(path)?;
+    if table.column(EMBEDDING).is_some() {
+        let found = format!("another column {}", quoted(EMBEDDING));
+        return Err(IoError::TableContent { path: path.to_owned(), found, wanted: "another name for it" });
+    }
+    let texts = table.columns();
+    let mut columns: Vec<Column<'_>> = texts
+        .iter()
+        .map(|(name, cells)| {
+            let cells = cells.iter().map(|&cell| Some(cell).filter(|cell| !cell.is_empty()));
+            Column::new(name, Cells::Text(cells.collect()))
+        })
+        .collect();
+    let data = &table.dataset;
+    let embeddings = data.faces().map(|face| data.embedding(face)).collect();
+    columns.push(Column::new(EMBEDDING, Cells::Floats(embeddings)));
+    parquet_table::write(path, &columns, None)
 }
 
 fn read_folder(folder: &Path) -> Result<FaceTable, IoError> {

@@ -10,7 +10,9 @@ use kith::ids::LabelId;
 use kith::model::{ContextMode, Model};
 use serde::{Deserialize, Serialize};
 
+use crate::IoError;
 use crate::model_file::{ModelSettings, to_tree};
+use crate::parquet_table::{self, Cells, Column};
 
 /// What is wrong with a file of draws.
 #[derive(Debug, thiserror::Error)]
@@ -70,6 +72,46 @@ struct Line {
     error_rate: f64,
 }
 
+impl Header {
+    fn of(model: &Model, data: &Dataset) -> Self {
+        Self {
+            kith: env!("CARGO_PKG_VERSION").to_owned(),
+            model: to_tree(model),
+            n_faces: data.n_faces(),
+            dimension: data.dimension(),
+            names: data.names().to_vec(),
+            contexts: named_contexts(model, data),
+        }
+    }
+}
+
+impl Line {
+    /// A draw with the names of names and contexts; contexts without one are numbered.
+    fn of(draw: &Draw, names: &[String], contexts: &[String]) -> Self {
+        let context = |&number: &u32| {
+            let named = contexts.get(number as usize).cloned();
+            named.unwrap_or_else(|| number.to_string())
+        };
+        Self {
+            chain: draw.chain,
+            sweep: draw.sweep,
+            identities: draw.identities.clone(),
+            scales: draw.scales.clone(),
+            contexts: draw.contexts.iter().map(context).collect(),
+            names: draw.names.iter().map(|name| name.map(|label| names[label.index()].clone())).collect(),
+            weights: draw.weights.clone(),
+            unseen: draw.unseen,
+            ln_joint: draw.ln_joint.is_finite().then_some(draw.ln_joint),
+            global_concentration: draw.global_concentration,
+            local_concentration: draw.local_concentration.clone(),
+            context_concentration: draw.context_concentration,
+            name_weights: draw.name_weights.clone(),
+            name_concentration: draw.name_concentration,
+            error_rate: draw.error_rate,
+        }
+    }
+}
+
 /// Writes draws beside their final place and moves them there when they are complete: a crash leaves an older
 /// file as it was.
 pub struct DrawsWriter {
@@ -90,15 +132,7 @@ impl DrawsWriter {
         partial.push(".partial");
         let partial = if is_special { path.to_owned() } else { PathBuf::from(partial) };
         let file = File::create(&partial).map_err(|source| failed(path, "created", source))?;
-        let contexts = named_contexts(model, data);
-        let header = Header {
-            kith: env!("CARGO_PKG_VERSION").to_owned(),
-            model: to_tree(model),
-            n_faces: data.n_faces(),
-            dimension: data.dimension(),
-            names: data.names().to_vec(),
-            contexts: contexts.clone(),
-        };
+        let (header, contexts) = (Header::of(model, data), named_contexts(model, data));
         let names = data.names().to_vec();
         let out = BufWriter::new(file);
         let mut writer = Self { out, partial, path: path.to_owned(), names, contexts, is_finished: false };
@@ -108,32 +142,7 @@ impl DrawsWriter {
 
     /// Adds a draw.
     pub fn write(&mut self, draw: &Draw) -> Result<(), DrawsError> {
-        let context = |&number: &u32| {
-            let named = self.contexts.get(number as usize).cloned();
-            named.unwrap_or_else(|| number.to_string())
-        };
-        let line = Line {
-            chain: draw.chain,
-            sweep: draw.sweep,
-            identities: draw.identities.clone(),
-            scales: draw.scales.clone(),
-            contexts: draw.contexts.iter().map(context).collect(),
-            names: draw
-                .names
-                .iter()
-                .map(|name| name.map(|label| self.names[label.index()].clone()))
-                .collect(),
-            weights: draw.weights.clone(),
-            unseen: draw.unseen,
-            ln_joint: draw.ln_joint.is_finite().then_some(draw.ln_joint),
-            global_concentration: draw.global_concentration,
-            local_concentration: draw.local_concentration.clone(),
-            context_concentration: draw.context_concentration,
-            name_weights: draw.name_weights.clone(),
-            name_concentration: draw.name_concentration,
-            error_rate: draw.error_rate,
-        };
-        self.write_line(&line)
+        self.write_line(&Line::of(draw, &self.names, &self.contexts))
     }
 
     fn write_line(&mut self, line: &impl Serialize) -> Result<(), DrawsError> {
@@ -166,6 +175,36 @@ impl Drop for DrawsWriter {
             let _ = fs::remove_file(&self.partial);
         }
     }
+}
+
+/// Writes draws as a new Parquet file: a row per draw, columns as in DRAWS.ndjson, the header in its metadata.
+pub fn write_parquet(path: &Path, model: &Model, data: &Dataset, draws: &[Draw]) -> Result<(), IoError> {
+    let (names, contexts) = (data.names(), named_contexts(model, data));
+    let lines: Vec<Line> = draws.iter().map(|draw| Line::of(draw, names, &contexts)).collect();
+    let integers = |of: &dyn Fn(&Line) -> Vec<i64>| Cells::Integers(lines.iter().map(of).collect());
+    let real = |of: fn(&Line) -> f64| Cells::Real(lines.iter().map(|line| Some(of(line))).collect());
+    let reals = |of: fn(&Line) -> &[f64]| Cells::Reals(lines.iter().map(of).collect());
+    let texts = |of: fn(&Line) -> Vec<Option<&str>>| Cells::Texts(lines.iter().map(of).collect());
+    let columns = [
+        ("chain", Cells::Integer(lines.iter().map(|line| Some(line.chain.into())).collect())),
+        ("sweep", Cells::Integer(lines.iter().map(|line| Some(line.sweep as i64)).collect())),
+        ("identities", integers(&|line| line.identities.iter().map(|&identity| identity.into()).collect())),
+        ("scales", integers(&|line| line.scales.iter().map(|&scale| scale.into()).collect())),
+        ("contexts", texts(|line| line.contexts.iter().map(|context| Some(context.as_str())).collect())),
+        ("names", texts(|line| line.names.iter().map(Option::as_deref).collect())),
+        ("weights", reals(|line| &line.weights)),
+        ("unseen", real(|line| line.unseen)),
+        ("ln_joint", Cells::Real(lines.iter().map(|line| line.ln_joint).collect())),
+        ("global_concentration", real(|line| line.global_concentration)),
+        ("local_concentration", reals(|line| &line.local_concentration)),
+        ("context_concentration", real(|line| line.context_concentration)),
+        ("name_weights", reals(|line| &line.name_weights)),
+        ("name_concentration", real(|line| line.name_concentration)),
+        ("error_rate", real(|line| line.error_rate)),
+    ];
+    let columns = columns.map(|(name, cells)| Column::new(name, cells));
+    let header = serde_json::to_string(&Header::of(model, data)).expect("a header is JSON");
+    parquet_table::write(path, &columns, Some(&header))
 }
 
 /// Reads draws of a dataset with the model they were made under.

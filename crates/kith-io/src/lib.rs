@@ -1,7 +1,7 @@
 //! Datasets, model files and draws on disk.
 //!
 //! A dataset is a folder with `embeddings.npy` (N x D numbers) and `faces.csv` (one row per face); `.npz` files and
-//! OpenFace's `reps.csv` + `labels.csv` are read too. Bad data are refused with one line that names file, row, what was
+//! OpenFace's `reps.csv` + `labels.csv` are read too, and Parquet is written. Bad data are refused with one line that names file, row, what was
 //! found and what was wanted ([`error`]); [`place`] says how rows are counted. What is written appears whole or not at
 //! all, and never in the place of something else.
 //!
@@ -42,6 +42,7 @@ mod npy_text;
 mod npy_type;
 pub mod npz;
 pub mod openface;
+pub mod parquet_table;
 pub mod place;
 mod rows;
 mod table;

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction, TransactionBehavior};
 
-use crate::StoreError;
 use crate::schema::{self, APPLICATION_ID};
+use crate::{StoreError, read_only};
 
 /// How long a short write waits for another to end.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -16,7 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub struct Library {
     pub(crate) connection: Connection,
-    path: PathBuf,
+    pub(crate) path: PathBuf,
 }
 
 /// Held by whoever learns, watches or forgets: one at a time. Its file goes with it.
@@ -49,7 +49,21 @@ impl Library {
         match Self::open(path) {
             Ok(library) if !library.is_read_only()? => Ok(library),
             // A full disk has no room for what SQLite lays beside a library either.
-            Ok(_) | Err(StoreError::ReadOnly { .. } | StoreError::Database { .. }) => in_memory(path),
+            Ok(_) | Err(StoreError::ReadOnly { .. } | StoreError::Database { .. }) => {
+                read_only::in_memory(path)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Opens a library for whoever checks it. One that cannot be written is looked at as it is on the disk: a copy would
+    /// hide what is wrong with it.
+    pub fn open_to_check(path: &Path) -> Result<Self, StoreError> {
+        match Self::open(path) {
+            Ok(library) if !library.is_read_only()? => Ok(library),
+            Ok(_) | Err(StoreError::ReadOnly { .. } | StoreError::Database { .. }) => {
+                read_only::on_disk(path)
+            }
             Err(error) => Err(error),
         }
     }
@@ -58,26 +72,21 @@ impl Library {
         self.run(|| self.connection.is_readonly(rusqlite::MAIN_DB))
     }
 
-    /// Opens a library, or makes an empty one where there is nothing.
-    pub fn open_or_create(path: &Path) -> Result<Self, StoreError> {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        if folder.is_some_and(|folder| !folder.is_dir()) {
-            let found = "no folder to put it in".to_owned();
-            return Err(StoreError::NotALibrary { path: path.to_owned(), found });
-        }
-        Self::connect(path, true)
-    }
-
-    fn connect(path: &Path, may_create: bool) -> Result<Self, StoreError> {
+    pub(crate) fn connect(path: &Path, may_create: bool) -> Result<Self, StoreError> {
         if path.is_dir() {
             return Err(StoreError::NotALibrary { path: path.to_owned(), found: "a folder".to_owned() });
         }
-        let is_new = !path.exists() || path.metadata().is_ok_and(|found| found.len() == 0 && may_create);
+        Self::connect_as(path, path, may_create)
+    }
+
+    /// Opens a file that is called by another name.
+    pub(crate) fn connect_as(file: &Path, path: &Path, may_create: bool) -> Result<Self, StoreError> {
+        let is_new = !file.exists() || file.metadata().is_ok_and(|found| found.len() == 0 && may_create);
         let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         if may_create {
             flags |= OpenFlags::SQLITE_OPEN_CREATE;
         }
-        let connection = Connection::open_with_flags(path, flags).map_err(|error| explained(path, &error))?;
+        let connection = Connection::open_with_flags(file, flags).map_err(|error| explained(path, &error))?;
         let library = Self { connection, path: path.to_owned() };
         library.prepare(is_new)?;
         Ok(library)
@@ -112,6 +121,16 @@ impl Library {
             schema::migrate(&change, from)?;
             change.commit()
         })
+    }
+
+    /// Brings everything into the file itself, and ends.
+    pub(crate) fn close(self) -> Result<(), StoreError> {
+        let fold = "PRAGMA wal_checkpoint(TRUNCATE)";
+        let is_busy: bool = self.run(|| self.connection.query_row(fold, [], |row| row.get(0)))?;
+        if is_busy {
+            return Err(StoreError::Busy { path: self.path, doing: "writing" });
+        }
+        self.connection.close().map_err(|(_, error)| explained(&self.path, &error))
     }
 
     /// The file.
@@ -193,7 +212,7 @@ impl Library {
 }
 
 /// The name of a file that lies beside a library.
-fn beside(path: &Path, ending: &str) -> PathBuf {
+pub(crate) fn beside(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.to_owned().into_os_string();
     name.push(ending);
     name.into()
@@ -213,69 +232,8 @@ fn is_there(_: &File, _: &Path) -> bool {
     true
 }
 
-/// A copy in memory of a library that cannot be written.
-fn in_memory(path: &Path) -> Result<Library, StoreError> {
-    let wal = beside(path, "-wal");
-    if wal.metadata().is_ok_and(|found| found.len() > 0) {
-        let message = "found LIB-wal beside it, which a kith that ended early left, wanted to write: open it once where it can be \
-             written";
-        return Err(StoreError::Database { path: path.to_owned(), message: message.to_owned() });
-    }
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-        | OpenFlags::SQLITE_OPEN_CREATE
-        | OpenFlags::SQLITE_OPEN_URI
-        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let wrong = |error: rusqlite::Error| explained(path, &error);
-    let connection = Connection::open_with_flags("file::memory:", flags).map_err(wrong)?;
-    let library = Library { connection, path: path.to_owned() };
-    // Nobody can write it, so nobody will: no lock is asked for.
-    let uri = format!("file:{}?immutable=1", escaped(path));
-    library.run(|| library.connection.execute("ATTACH ?1 AS disk", [&uri]))?;
-    let number = |pragma: &str| {
-        let query = format!("PRAGMA disk.{pragma}");
-        library.run(|| library.connection.query_row(&query, [], |row| row.get::<_, i64>(0)))
-    };
-    let (id, version) = (number("application_id")?, number("user_version")?);
-    if id != i64::from(APPLICATION_ID) {
-        let found = "a database of another program".to_owned();
-        return Err(StoreError::NotALibrary { path: path.to_owned(), found });
-    }
-    if version > schema::VERSION {
-        let (path, wanted) = (path.to_owned(), schema::VERSION);
-        return Err(StoreError::Newer { path, found: version, wanted });
-    }
-    if version < schema::VERSION {
-        let wanted = schema::VERSION;
-        let message = format!(
-            "found schema version {version} where nothing can be written, wanted {wanted}: open it once elsewhere"
-        );
-        return Err(StoreError::Database { path: path.to_owned(), message });
-    }
-    library.run(|| {
-        let connection = &library.connection;
-        schema::migrate(connection, 0)?;
-        connection.pragma_update(None, "foreign_keys", false)?;
-        for table in schema::TABLES {
-            connection.execute(&format!("INSERT INTO main.{table} SELECT * FROM disk.{table}"), [])?;
-        }
-        connection.execute_batch("DETACH disk")?;
-        connection.pragma_update(None, "foreign_keys", true)
-    })?;
-    Ok(library)
-}
-
-/// A path as it stands in a URI.
-fn escaped(path: &Path) -> String {
-    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte);
-    let bytes = path.as_os_str().as_encoded_bytes().iter();
-    bytes
-        .map(|&byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
-        .collect()
-}
-
 /// A refusal of the database in words.
-fn explained(path: &Path, error: &rusqlite::Error) -> StoreError {
+pub(crate) fn explained(path: &Path, error: &rusqlite::Error) -> StoreError {
     let path = path.to_owned();
     let message = match error.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => {
@@ -316,33 +274,6 @@ mod tests {
         assert_eq!(library.n_faces().unwrap(), 3);
         assert_eq!(library.check().unwrap().faults, [""; 0]);
         library.add(&frames[..4], None).unwrap();
-    }
-
-    #[test]
-    fn a_library_that_cannot_be_written_is_read_from_memory() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a library? 100%.kith");
-        let writer = Library::open_or_create(&path).unwrap();
-        let face =
-            |k: i16| NewFace { key: k.to_string(), embedding: vec![k.into(), 2.0], ..NewFace::default() };
-        let frames = [1, 2, 3].map(|k| NewFrame { faces: vec![face(k)], ..NewFrame::default() });
-        writer.add(&frames, None).unwrap();
-        let said = crate::Saying { kind: crate::Kind::Name, face: 1, other: None, name: Some("Zo\u{eb}") };
-        writer.say("me", &[said]).unwrap();
-        // What is not in the file itself yet cannot be read without writing.
-        let refused = in_memory(&path).unwrap_err().to_string();
-        assert!(refused.contains("LIB-wal"), "{refused}");
-        drop(writer);
-        let before = std::fs::read(&path).unwrap();
-        let reader = in_memory(&path).unwrap();
-        assert_eq!(reader.snapshot().unwrap().keys, ["1", "2", "3"]);
-        assert_eq!(reader.log().unwrap().len(), 1);
-        crate::Belief::open(&reader).unwrap();
-        assert_eq!(reader.people().unwrap()[0].name.as_deref(), Some("Zo\u{eb}"));
-        assert_eq!(reader.check().unwrap().faults, [""; 0]);
-        drop(reader);
-        assert_eq!(std::fs::read(&path).unwrap(), before);
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing lies beside it");
     }
 
     #[test]

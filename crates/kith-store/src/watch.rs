@@ -72,6 +72,17 @@ struct Tally {
     people: BTreeMap<i64, f64>,
 }
 
+/// How faces of a frame are looked at.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Look {
+    /// They were seated before.
+    Again,
+    /// They have just arrived.
+    New,
+    /// They have just arrived where there are few: all faces are swept with them.
+    AtAll,
+}
+
 impl Watcher {
     /// Begins to watch; the claim keeps others from learning meanwhile.
     pub fn new(library: Library) -> Result<Self, StoreError> {
@@ -139,8 +150,7 @@ impl Watcher {
         belief.model.check(&belief.snapshot.data)?;
         self.person_of.resize(belief.snapshot.faces.len(), None);
         let n_faces = belief.snapshot.faces.len();
-        let few = n_faces <= FEW;
-        let tallies = self.weigh(&ids, few)?;
+        let tallies = self.weigh(&ids, if n_faces <= FEW { Look::AtAll } else { Look::New })?;
         let seen = self.decide(&ids, tallies)?;
         self.n_unsaved += 1;
         // What faces look like in general is learnt anew while there are few: see `Belief::open`.
@@ -171,7 +181,7 @@ impl Watcher {
         for face in &frame.faces {
             ids.extend(belief.snapshot.face_of(self.library.face(&face.key)?));
         }
-        let tallies = self.weigh(&ids, false)?;
+        let tallies = self.weigh(&ids, Look::Again)?;
         self.decide(&ids, tallies)
     }
 
@@ -197,7 +207,7 @@ impl Watcher {
     }
 
     /// Seats faces in all chains and weighs their seats.
-    fn weigh(&mut self, ids: &[FaceId], sweeps_all: bool) -> Result<Vec<Tally>, StoreError> {
+    fn weigh(&mut self, ids: &[FaceId], look: Look) -> Result<Vec<Tally>, StoreError> {
         let belief = self.belief.as_mut().expect("there is a belief");
         let (model, snapshot, chains) = belief.apart(&self.library)?;
         let data = &snapshot.data;
@@ -207,13 +217,19 @@ impl Watcher {
             .par_iter_mut()
             .zip(&mut self.slots)
             .map(|(chain, slots): (&mut Chain, _)| {
+                let mut tallies = vec![Tally::default(); ids.len()];
                 // At the same cost however many faces there are; a small library is swept as a whole.
+                if look == Look::New {
+                    chain.absorb_and_reseat(ROUNDS, model, data, |k, seats| {
+                        seats.iter().for_each(|seat| tallies[k].count(seat, slots, named[k]));
+                    });
+                    return tallies;
+                }
                 chain.absorb(0, model, data);
-                if sweeps_all {
+                if look == Look::AtAll {
                     chain.sweep(&Sweep::default(), model, data);
                     *slots = people_of_slots(chain, person_of, None);
                 }
-                let mut tallies = vec![Tally::default(); ids.len()];
                 for _ in 0..ROUNDS {
                     for (k, &face) in ids.iter().enumerate() {
                         for seat in chain.reseat(face, model, data) {

@@ -2,9 +2,8 @@
 
 use std::io::Write;
 
-use anyhow::Context;
 use kith_io::dataset;
-use kith_store::{Library, frames_of};
+use kith_store::{Library, StoreError, frames_of};
 use serde_json::json;
 
 use super::args::AddOptions;
@@ -14,10 +13,13 @@ use crate::progress::count;
 /// Runs the verb.
 pub fn run(options: &AddOptions) -> anyhow::Result<Outcome> {
     let table = dataset::read(&options.dataset)?;
-    let library = Library::open_or_create(&options.lib)?;
     let source = options.dataset.display().to_string();
     let frames = frames_of(&table, Some(&source));
-    let added = library.add(&frames, options.embedding.as_deref()).context(source)?;
+    let added = Library::open_and_add(&options.lib, &frames, options.embedding.as_deref());
+    let (library, added) = added.map_err(|error| match error {
+        StoreError::Refused(_) => anyhow::Error::new(error).context(source),
+        other => other.into(),
+    })?;
     let n_faces = library.n_faces()?;
     let mut out = std::io::stdout();
     if options.json {

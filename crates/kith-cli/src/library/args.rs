@@ -234,6 +234,8 @@ pub enum Format {
     Csv,
     /// One JSON object per line
     Ndjson,
+    /// Typed columns, in a file
+    Parquet,
 }
 
 /// Options of `kith export`.
@@ -243,10 +245,10 @@ pub struct ExportOptions {
     pub lib: PathBuf,
     /// What
     pub what: What,
-    /// How: csv or ndjson (draws are always ndjson, a dataset is a folder)
+    /// How; without parquet draws are always ndjson, and a dataset is a folder
     #[arg(long, default_value = "ndjson")]
     pub format: Format,
-    /// Where to; on the screen without it (draws and datasets need it)
+    /// Where to; on the screen without it (draws, datasets and parquet need it)
     #[arg(long, value_name = "PATH")]
     pub out: Option<PathBuf>,
 }

@@ -10,7 +10,7 @@ use crate::Outcome;
 
 /// Runs the verb.
 pub fn run(options: &ReadOptions) -> anyhow::Result<Outcome> {
-    let library = Library::open(&options.lib)?;
+    let library = Library::open_to_check(&options.lib)?;
     let checked = library.check()?;
     let mut out = std::io::stdout();
     if options.json {

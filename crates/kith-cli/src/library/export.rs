@@ -12,6 +12,7 @@ use kith::ids::LabelId;
 use kith::model::ContextMode;
 use kith_io::dataset::{self, FaceTable};
 use kith_io::draws::DrawsWriter;
+use kith_io::parquet_table::{self, Cells, Column};
 use kith_store::{Belief, Library, Snapshot};
 use serde_json::{Value, json};
 
@@ -24,8 +25,8 @@ use crate::progress::{count, note};
 pub fn run(options: &ExportOptions) -> anyhow::Result<Outcome> {
     let library = Library::open_to_read(&options.lib)?;
     match options.what {
-        What::Draws => draws(&library, wanted(options, "a file")?),
-        What::Dataset => faces(&library, wanted(options, "a new folder")?),
+        What::Draws => draws(&library, options),
+        What::Dataset => faces(&library, options),
         What::People => {
             Belief::open(&library)?;
             let people = library.people()?;
@@ -41,6 +42,7 @@ pub fn run(options: &ExportOptions) -> anyhow::Result<Outcome> {
             match options.format {
                 Format::Csv => csv(options, &columns, rows),
                 Format::Ndjson => ndjson(options, people.iter().map(people::to_json)),
+                Format::Parquet => parquet(options, &columns, &rows.collect::<Vec<Value>>()),
             }
         }
         What::Evidence => {
@@ -51,6 +53,7 @@ pub fn run(options: &ExportOptions) -> anyhow::Result<Outcome> {
             match options.format {
                 Format::Csv => csv(options, &super::import::COLUMNS, rows.into_iter()),
                 Format::Ndjson => ndjson(options, rows.into_iter()),
+                Format::Parquet => parquet(options, &super::import::COLUMNS, &rows),
             }
         }
     }
@@ -100,8 +103,28 @@ fn csv(
     Ok(Outcome::Done)
 }
 
+fn parquet(options: &ExportOptions, columns: &[&str], objects: &[Value]) -> anyhow::Result<Outcome> {
+    let path = wanted(options, "a new file")?;
+    let column = |&name: &&str| {
+        let cells = objects.iter().map(|object| &object[name]);
+        let cells = match name {
+            "id" | "act" | "undoes" | "person" => Cells::Integer(cells.map(Value::as_i64).collect()),
+            "at" | "p" | "face_p" => Cells::Real(cells.map(Value::as_f64).collect()),
+            "stands" => Cells::Flag(cells.map(Value::as_bool).collect()),
+            _ => Cells::Text(cells.map(Value::as_str).collect()),
+        };
+        Column::new(name, cells)
+    };
+    let columns: Vec<Column<'_>> = columns.iter().map(column).collect();
+    parquet_table::write(path, &columns, None)?;
+    note(format!("{}: {}", path.display(), count(objects.len(), "row")));
+    Ok(Outcome::Done)
+}
+
 /// The faces as a dataset, with the names that stand; ignored faces are left out.
-fn faces(library: &Library, path: &Path) -> anyhow::Result<Outcome> {
+fn faces(library: &Library, options: &ExportOptions) -> anyhow::Result<Outcome> {
+    let is_parquet = options.format == Format::Parquet;
+    let path = wanted(options, if is_parquet { "a new file" } else { "a new folder" })?;
     let snapshot = library.snapshot()?;
     let mut table = FaceTable::new(in_order(&snapshot)?);
     table.faces = snapshot.keys.clone();
@@ -109,20 +132,27 @@ fn faces(library: &Library, path: &Path) -> anyhow::Result<Outcome> {
     table.frames = columns.frames;
     table.truth = columns.truth;
     table.other = columns.other;
-    dataset::write(path, &table)?;
+    match options.format {
+        Format::Parquet => dataset::write_parquet(path, &table)?,
+        _ => dataset::write(path, &table)?,
+    }
     note(format!("{}: {}", path.display(), count(snapshot.faces.len(), "face")));
     Ok(Outcome::Done)
 }
 
 /// Draws for the exported dataset, as `kith fit` writes them.
-fn draws(library: &Library, path: &Path) -> anyhow::Result<Outcome> {
+fn draws(library: &Library, options: &ExportOptions) -> anyhow::Result<Outcome> {
+    let path = wanted(options, "a new file")?;
     let belief = Belief::open(library)?;
     let data = in_order(&belief.snapshot)?;
-    let mut writer = DrawsWriter::create(path, &belief.model, &data)?;
-    for draw in &belief.draws {
-        writer.write(&renumbered(draw, &belief, &data))?;
+    let draws: Vec<Draw> = belief.draws.iter().map(|draw| renumbered(draw, &belief, &data)).collect();
+    if options.format == Format::Parquet {
+        kith_io::draws::write_parquet(path, &belief.model, &data, &draws)?;
+    } else {
+        let mut writer = DrawsWriter::create(path, &belief.model, &data)?;
+        draws.iter().try_for_each(|draw| writer.write(draw))?;
+        writer.finish()?;
     }
-    writer.finish()?;
     note(format!("{}: {}", path.display(), count(belief.draws.len(), "draw")));
     Ok(Outcome::Done)
 }

@@ -140,6 +140,14 @@ pub fn photos(n_frames: usize, seed: u64, prefix: &str) -> FaceTable {
     table
 }
 
+/// The faces of `photos` that are really somebody.
+pub fn faces_of(person: &str) -> Vec<String> {
+    let table = photos(30, 1, "p");
+    let truth = table.truth.unwrap();
+    let is = |row: &usize| truth[*row].as_deref() == Some(person);
+    (0..truth.len()).filter(is).map(|row| table.faces[row].clone()).collect()
+}
+
 /// Lines for `kith watch`: frames of one person each.
 pub fn stream(people: &[usize], seed: u64, prefix: &str) -> Vec<String> {
     let mut rng = driver(seed);

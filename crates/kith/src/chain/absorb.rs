@@ -14,9 +14,10 @@ use serde::{Deserialize, Serialize};
 use super::Chain;
 use crate::data::Dataset;
 use crate::gibbs::assignments::Scan;
+use crate::gibbs::memo::Memo;
 use crate::gibbs::{contexts, names, weights};
 use crate::ids::{FaceId, FrameId, IdentityId};
-use crate::model::Model;
+use crate::model::{FaceUpdate, Model};
 use crate::random::Rng;
 use crate::state::State;
 
@@ -46,6 +47,11 @@ impl Chain {
     /// Takes in frames that have arrived since, and looks at `revisits` earlier faces again for each. What was said of
     /// earlier faces must not have changed: [`Chain::extend`] is for that.
     pub fn absorb(&mut self, revisits: usize, model: &Model, data: &Dataset) {
+        self.absorb_knowing(revisits, model, data);
+    }
+
+    /// As [`Chain::absorb`]; returns what is known of the new faces' seats then.
+    pub(super) fn absorb_knowing(&mut self, revisits: usize, model: &Model, data: &Dataset) -> Memo {
         let (n_faces, n_frames) = self.state.seating.size();
         self.attention.meet(n_faces, &self.state);
         self.state.lay_out(data, model, &mut self.rng);
@@ -54,12 +60,17 @@ impl Chain {
         for frame in data.frames().skip(n_frames) {
             look.absorb(frame, revisits, &mut self.attention);
         }
+        let mut memo = look.scan.memo;
+        if model.face.update == FaceUpdate::Explicit {
+            memo.clear();
+        }
         if data.n_faces() >= self.attention.due {
             self.attention.due = data.n_faces() + data.n_faces() / GROWTH + 1;
             names::step(&mut self.state, model, &mut self.rng);
             weights::step(&mut self.state, model, data, &mut self.rng);
         }
         debug_assert_eq!(self.state.check(model, data), Ok(()));
+        memo
     }
 }
 
@@ -190,6 +201,47 @@ mod tests {
             }
             assert_eq!(chain.attention.n_met, data.n_faces());
             assert!(data.n_faces() > n_before);
+        }
+    }
+
+    /// What is remembered is what would be worked out: the draws are those of single looks.
+    #[test]
+    fn what_is_known_of_a_frame_changes_no_draw() {
+        for case in cases::all() {
+            let mut rng = driver(8);
+            let (state, mut data) = prior::draw(&case.model, &case.layout, &mut rng);
+            let mut chains = [9, 9].map(|seed| Chain::of_state(state.clone(), driver(seed)));
+            for frame in 0..8 {
+                let mut face =
+                    || -> Vec<f32> { (0..data.dimension()).map(|_| rng.normal() as f32).collect() };
+                let (a, b) = (face(), face());
+                let faces = [&a, &b].map(|embedding| NewFace { embedding, name: None });
+                let n_before = data.n_faces();
+                data.push_frame(data.contexts().first().cloned().as_deref(), &faces[..1 + frame % 2])
+                    .unwrap();
+                let [known, plain] = &mut chains;
+                let mut seats = Vec::new();
+                known.absorb_and_reseat(3, &case.model, &data, |place, of| seats.push((place, of)));
+                plain.absorb(0, &case.model, &data);
+                let mut seats = seats.into_iter();
+                for _ in 0..3 {
+                    for (place, face) in data.faces().skip(n_before).enumerate() {
+                        let (at, known) = seats.next().unwrap();
+                        assert_eq!(at, place);
+                        let worked_out = plain.reseat(face, &case.model, &data);
+                        assert_eq!(known.len(), worked_out.len());
+                        for (known, worked_out) in known.iter().zip(&worked_out) {
+                            let close = |a: f64, b: f64| (a - b).abs() <= 1e-9 * (1.0 + b.abs());
+                            assert_eq!(known.identity, worked_out.identity, "{}", case.name);
+                            assert!(close(known.ln_face, worked_out.ln_face), "{}", case.name);
+                            assert!(close(known.p, worked_out.p), "{}", case.name);
+                        }
+                        let identity = plain.state().seating().identity_of(face).unwrap();
+                        plain.rename(identity, &case.model);
+                    }
+                }
+                assert!(seats.next().is_none());
+            }
         }
     }
 

@@ -5,6 +5,7 @@
 
 use super::Chain;
 use crate::data::Dataset;
+use crate::gibbs::memo::Memo;
 use crate::gibbs::{self, assignments};
 use crate::ids::{FaceId, IdentityId};
 use crate::math::ln_sum_exp;
@@ -32,34 +33,65 @@ pub struct Seat {
 impl Chain {
     /// Takes a face off its seat, weighs all seats, and seats it anew; returns the weights, a new identity last.
     pub fn reseat(&mut self, face: FaceId, model: &Model, data: &Dataset) -> Vec<Seat> {
+        self.reseat_with(face, model, data, &mut Memo::default())
+    }
+
+    /// Takes in the frames that have arrived since, as [`Chain::absorb`] does without revisits, and then reseats their
+    /// faces so many times, as [`Chain::reseat`] does, each identity getting its name anew. `told` hears every
+    /// time which of the faces it was, and its seats.
+    pub fn absorb_and_reseat(
+        &mut self,
+        rounds: usize,
+        model: &Model,
+        data: &Dataset,
+        mut told: impl FnMut(usize, Vec<Seat>),
+    ) {
+        let n_before = self.state.seating.size().0;
+        let mut memo = self.absorb_knowing(0, model, data);
+        for _ in 0..rounds {
+            for (place, face) in data.faces().skip(n_before).enumerate() {
+                told(place, self.reseat_with(face, model, data, &mut memo));
+                let identity = self.state.seating.identity_of(face).expect("it was seated");
+                self.rename(identity, model);
+            }
+        }
+    }
+
+    fn reseat_with(&mut self, face: FaceId, model: &Model, data: &Dataset, memo: &mut Memo) -> Vec<Seat> {
         let mut x = Centred::default();
         let nobody = model.face.group();
         let (state, rng) = (&mut self.state, &mut self.rng);
         state.look(face, model, data, &mut x);
-        state.remove(face, &x, model, data);
-        let mut ln_weights = Vec::new();
-        assignments::ln_weights(face, &x, &nobody, state, model, data, &mut ln_weights);
-        let total = ln_sum_exp(&ln_weights);
+        let left = state.remove(face, &x, model, data);
+        // The terms of `assignments::ln_weights`, apart.
+        let mut said = vec![0.0; state.seating.n_identities() + 1];
+        state.weigh_statements(face, model, data, &mut said);
+        state.weigh_frame(face, model, data, &mut said);
         let context = state.context_of_face(face, data);
         let identities = state.seating.identities().iter().copied().map(Some).chain([None]);
-        let seats: Vec<Seat> = identities
-            .zip(&ln_weights)
-            .map(|(identity, &ln_weight)| {
+        let mut seats: Vec<Seat> = identities
+            .zip(said)
+            .map(|(identity, ln_said)| {
                 let (ln_context, ln_face, name) = match identity {
                     Some(i) => {
-                        let ln_face = state.faces.ln_weight(i, &x, &model.face);
+                        let ln_face = memo.ln_face(face, i, || state.faces.ln_weight(i, &x, &model.face));
                         (state.ln_seat(context, i), ln_face, state.names.of(i))
                     }
                     None => {
                         (state.ln_new_seat(context), model.face.ln_predictive(&nobody, &x), Name::Unknown)
                     }
                 };
-                let ln_said = ln_weight - ln_context - ln_face;
-                Seat { identity, name, ln_context, ln_face, ln_said, p: (ln_weight - total).exp() }
+                Seat { identity, name, ln_context, ln_face, ln_said, p: 0.0 }
             })
             .collect();
+        let mut ln_weights: Vec<f64> =
+            seats.iter().map(|seat| seat.ln_context + seat.ln_face + seat.ln_said).collect();
+        let total = ln_sum_exp(&ln_weights);
+        seats.iter_mut().zip(&ln_weights).for_each(|(seat, weight)| seat.p = (weight - total).exp());
         let drawn = rng.categorical_ln(&mut ln_weights);
-        assignments::take(face, seats[drawn].identity, &mut x, &nobody, state, model, data, rng);
+        let seat = seats[drawn].identity;
+        let joined = assignments::take(face, seat, &mut x, &nobody, state, model, data, rng);
+        memo.moved(face, Some(left), joined);
         seats
     }
 

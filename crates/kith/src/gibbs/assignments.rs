@@ -4,18 +4,21 @@
 //! a few seats per face that have to be weighed (`shortlist.rs`), and the draw is as if all had been. When a face moves,
 //! the bounds of the two identities are worked out anew for the faces of the block that are still to come.
 
+use super::memo::Memo;
 use super::seats::{Seats, rounded_up};
 use super::shortlist::Shortlist;
 use crate::data::Dataset;
 use crate::ids::{FaceId, IdentityId};
 use crate::math::ln_sum_exp;
-use crate::model::face::{Centred, Group, PerScale, Screen};
+use crate::model::face::{Centred, FaceKind, Group, PerScale, Screen};
 use crate::model::{FaceUpdate, Model};
 use crate::random::Rng;
 use crate::state::State;
 
 /// So many faces are looked at together.
 const BLOCK: usize = 32;
+/// For fewer faces the bounds of identities with a covariance of their own cost more than they save.
+const FEW: usize = 8;
 
 /// Reseats every face in turn; returns how many changed their identity.
 pub fn step(state: &mut State, model: &Model, data: &Dataset, rng: &mut Rng) -> usize {
@@ -35,8 +38,9 @@ pub struct Scan {
     /// What was said of a face, per seat.
     said: Vec<f64>,
     shortlist: Shortlist,
-    /// ln weights of all seats, where there are no bounds.
+    /// ln weights of all seats, where there are no bounds, and what is known of them.
     ln_weights: Vec<f64>,
+    pub(crate) memo: Memo,
     #[cfg(test)]
     audit: Option<tests::Audit>,
     /// The bounds before the draw.
@@ -56,6 +60,7 @@ impl Scan {
             said: Vec::new(),
             shortlist: Shortlist::default(),
             ln_weights: Vec::new(),
+            memo: Memo::default(),
             #[cfg(test)]
             audit: None,
             #[cfg(test)]
@@ -122,8 +127,12 @@ impl Scan {
         rng: &mut Rng,
         mut moved: impl FnMut(usize),
     ) {
-        let is_collapsed = model.face.update == FaceUpdate::Collapsed;
-        if is_collapsed {
+        let is_dear = faces.len() < FEW && matches!(model.face.kind, FaceKind::Full(_));
+        let is_screened = model.face.update == FaceUpdate::Collapsed && !is_dear;
+        if is_screened || model.face.update == FaceUpdate::Explicit {
+            self.memo.clear();
+        }
+        if is_screened {
             let identities = state.seating.identities().iter();
             self.screen.set_columns(identities.map(|&i| state.faces.group(i)), &model.face);
             self.seats.clear();
@@ -134,13 +143,13 @@ impl Scan {
             for (x, &face) in block.iter_mut().zip(faces) {
                 state.look(face, model, data, x);
             }
-            if is_collapsed {
+            if is_screened {
                 self.screen.look(&block);
             }
             for (row, (x, &face)) in block.iter_mut().zip(faces).enumerate() {
                 // It may have got another since, if it stands in the list twice.
                 x.set_scale(state.faces.scale(face));
-                let has_moved = if is_collapsed {
+                let has_moved = if is_screened {
                     self.seat_screened(row, face, x, state, model, data, rng)
                 } else {
                     self.seat_plainly(face, x, state, model, data, rng)
@@ -164,10 +173,12 @@ impl Scan {
     ) -> bool {
         // From here on every count is the paper's "-n".
         let before = state.seating.identity_of(face).map(|_| state.remove(face, x, model, data));
-        ln_weights(face, x, &self.nobody, state, model, data, &mut self.ln_weights);
+        weigh(face, x, &self.nobody, state, model, data, &mut self.memo, &mut self.ln_weights);
         let drawn = rng.categorical_ln(&mut self.ln_weights);
         let seat = state.seating.identities().get(drawn).copied();
-        before != Some(take(face, seat, x, &self.nobody, state, model, data, rng))
+        let identity = take(face, seat, x, &self.nobody, state, model, data, rng);
+        self.memo.moved(face, before, identity);
+        before != Some(identity)
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -329,6 +340,21 @@ pub fn ln_weights(
     data: &Dataset,
     out: &mut Vec<f64>,
 ) {
+    weigh(face, x, nobody, state, model, data, &mut Memo::default(), out);
+}
+
+/// [`ln_weights`], where what a face says of identities may be known already.
+#[allow(clippy::too_many_arguments)]
+fn weigh(
+    face: FaceId,
+    x: &Centred,
+    nobody: &Group,
+    state: &State,
+    model: &Model,
+    data: &Dataset,
+    memo: &mut Memo,
+    out: &mut Vec<f64>,
+) {
     let frame = data.frame_of(face);
     let context = state.seating.context_of(frame);
     out.clear();
@@ -340,7 +366,7 @@ pub fn ln_weights(
     state.weigh_statements(face, model, data, out);
     state.weigh_frame(face, model, data, out);
     for (weight, &identity) in out.iter_mut().zip(state.seating.identities()) {
-        *weight += state.faces.ln_weight(identity, x, &model.face);
+        *weight += memo.ln_face(face, identity, || state.faces.ln_weight(identity, x, &model.face));
     }
 }
 

@@ -12,6 +12,7 @@ mod concentration;
 mod geweke;
 #[cfg(test)]
 mod joint_ratio;
+pub(crate) mod memo;
 mod seats;
 mod shortlist;
 
