@@ -149,11 +149,11 @@ def compare(options, folder):
 
     print(f"{options.people * options.photos} faces of {options.people} people, D = {options.dimension}\n")
     print("| method | ARI | seconds | peak memory |\n|---|---|---|---|")
-    short = ["--chains", "1", "--threads", "1", "--sweeps", "4", "--burn-in", "2", "--thin", "1"]
+    short = ["--chains", "1", "--threads", "1", "--sweeps", "2", "--burn-in", "1", "--thin", "1"]
     fit = [options.kith, "fit", data, "--draws", folder / "draws.ndjson", "--model", model, "--json", *short]
     last, taken, peak = watched(list(map(str, fit)), options.seconds)
     ari = json.loads(last)["ari"]["partition"] if last else None
-    row("kith fit, isotropic, one chain, 4 sweeps, reading and writing included", ari, taken, peak)
+    row("kith fit, isotropic, one chain, 2 sweeps, reading and writing included", ari, taken, peak)
     for name in PEERS:
         last, taken, peak = watched([sys.executable, __file__, "--one", name, str(data)], options.seconds)
         found = json.loads(last) if last else {"error": f"stopped after {taken:.0f} s"}

@@ -2,6 +2,9 @@
 
 use std::sync::OnceLock;
 
+use faer::linalg::matmul::matmul;
+use faer::{Accum, MatMut, MatRef, Par};
+
 use super::Embeddings;
 use crate::ids::FaceId;
 
@@ -9,6 +12,10 @@ use crate::ids::FaceId;
 const NEIGHBOURS: usize = 10;
 /// Among how many earlier faces, evenly spaced, a face looks for them; all of them while they are no more.
 const GALLERY: usize = 10_000;
+/// So many lists are made at once, by products of matrices; the faces of such a block look at each other too.
+const TOGETHER: usize = 32;
+/// So many others are looked at together.
+const TILE: usize = 512;
 
 /// The lists of a dataset. A list depends on the face and those before it, so it stays true as faces arrive, and
 /// a dataset read back has the same: it is a cache, and no part of what makes two datasets equal.
@@ -22,11 +29,20 @@ impl PartialEq for Neighbours {
 }
 
 impl Neighbours {
-    /// The list of a face. Several threads may ask at once: each list is made by one of them, without help from
-    /// the thread pool, in which a thread that waits could be handed a job that asks for the same list.
+    /// The list of a face. Several threads may ask at once, and may then make the same list: no thread waits for
+    /// another, which in a thread pool could be handed a job that asks for the list it is making.
     pub(super) fn of(&self, face: FaceId, embeddings: &Embeddings) -> &[FaceId] {
         let lists = self.0.get_or_init(|| vec![OnceLock::new(); embeddings.len()]);
-        lists[face.index()].get_or_init(|| nearest_before(face, embeddings))
+        if lists[face.index()].get().is_none() {
+            let first = face.index() / TOGETHER * TOGETHER;
+            let together = first..lists.len().min(first + TOGETHER);
+            let missing: Vec<usize> = together.filter(|&other| lists[other].get().is_none()).collect();
+            for (&face, nearest) in missing.iter().zip(nearest_before(&missing, first, embeddings)) {
+                // Where another thread has been faster, it has made the same list.
+                let _ = lists[face].set(nearest.into_iter().map(|(_, other)| other).collect());
+            }
+        }
+        lists[face.index()].get().expect("it was there, or has been made")
     }
 
     /// Faces have arrived: there are `n_faces` now.
@@ -42,31 +58,54 @@ impl Neighbours {
     }
 }
 
-/// The nearest of the faces before a face, nearest first, of equally near ones the earlier.
-fn nearest_before(face: FaceId, embeddings: &Embeddings) -> Box<[FaceId]> {
-    let x = embeddings.row(face.index());
-    let n_gallery = face.index().min(GALLERY);
-    let mut nearest: Vec<(f32, FaceId)> = Vec::with_capacity(NEIGHBOURS + 1);
-    for k in 0..n_gallery {
-        let other = FaceId::new(k * face.index() / n_gallery);
-        let distance = square_distance(x, embeddings.row(other.index()));
-        if nearest.len() < NEIGHBOURS || distance < nearest[NEIGHBOURS - 1].0 {
-            let at = nearest.partition_point(|&(known, _)| known <= distance);
-            nearest.insert(at, (distance, other));
-            nearest.truncate(NEIGHBOURS);
+/// The nearest of the faces before each of some faces from `first` on, nearest first, of equally near ones the earlier.
+fn nearest_before(faces: &[usize], first: usize, embeddings: &Embeddings) -> Vec<Vec<(f32, FaceId)>> {
+    let dimension = embeddings.dimension();
+    let mut lists: Vec<Vec<(f32, FaceId)>> = vec![Vec::with_capacity(NEIGHBOURS + 1); faces.len()];
+    let n_gallery = first.min(GALLERY);
+    let gallery: Vec<usize> =
+        (0..n_gallery).map(|k| k * first / n_gallery).chain(first..first + TOGETHER - 1).collect();
+    let queries: Vec<f32> = faces.iter().flat_map(|&face| embeddings.row(face)).copied().collect();
+    let (mut tile, mut products) = (Vec::new(), Vec::new());
+    for others in gallery.chunks(TILE) {
+        let others: Vec<usize> = others.iter().copied().filter(|&other| other < embeddings.len()).collect();
+        tile.clear();
+        others.iter().for_each(|&other| tile.extend_from_slice(embeddings.row(other)));
+        products.resize(others.len() * faces.len(), 0.0f32);
+        matmul(
+            MatMut::from_column_major_slice_mut(&mut products, others.len(), faces.len()),
+            Accum::Replace,
+            MatRef::from_row_major_slice(&tile, others.len(), dimension),
+            MatRef::from_column_major_slice(&queries, dimension, faces.len()),
+            1.0,
+            Par::Seq,
+        );
+        let squares: Vec<f32> = tile.chunks_exact(dimension).map(square).collect();
+        for ((&face, nearest), products) in
+            faces.iter().zip(&mut lists).zip(products.chunks_exact(others.len()))
+        {
+            for ((&other, square), product) in others.iter().zip(&squares).zip(products) {
+                // |x - y|^2 without |x|^2, which is the same for all.
+                let distance = square - 2.0 * product;
+                if other < face && (nearest.len() < NEIGHBOURS || distance < nearest[NEIGHBOURS - 1].0) {
+                    let at = nearest.partition_point(|&(known, _)| known <= distance);
+                    nearest.insert(at, (distance, FaceId::new(other)));
+                    nearest.truncate(NEIGHBOURS);
+                }
+            }
         }
     }
-    nearest.into_iter().map(|(_, other)| other).collect()
+    lists
 }
 
 /// In eight independent sums, which the compiler turns into vector instructions.
-fn square_distance(a: &[f32], b: &[f32]) -> f32 {
+fn square(x: &[f32]) -> f32 {
     let mut sums = [0.0f32; 8];
-    let (a, b) = (a.chunks_exact(8), b.chunks_exact(8));
-    let rest: f32 = a.remainder().iter().zip(b.remainder()).map(|(a, b)| (a - b) * (a - b)).sum();
-    for (a, b) in a.zip(b) {
+    let chunks = x.chunks_exact(8);
+    let rest: f32 = chunks.remainder().iter().map(|x| x * x).sum();
+    for chunk in chunks {
         for lane in 0..8 {
-            sums[lane] += (a[lane] - b[lane]) * (a[lane] - b[lane]);
+            sums[lane] += chunk[lane] * chunk[lane];
         }
     }
     sums.iter().sum::<f32>() + rest

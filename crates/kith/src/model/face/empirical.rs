@@ -112,8 +112,17 @@ fn square_distance(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum()
 }
 
+/// In eight independent sums, which the compiler turns into vector instructions.
 fn between_rows(a: &[f32], b: &[f32]) -> f64 {
-    f64::from(a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f32>())
+    let mut sums = [0.0f32; 8];
+    let (a, b) = (a.chunks_exact(8), b.chunks_exact(8));
+    let rest: f32 = a.remainder().iter().zip(b.remainder()).map(|(a, b)| (a - b) * (a - b)).sum();
+    for (a, b) in a.zip(b) {
+        for lane in 0..8 {
+            sums[lane] += (a[lane] - b[lane]) * (a[lane] - b[lane]);
+        }
+    }
+    f64::from(sums.iter().sum::<f32>() + rest)
 }
 
 #[cfg(test)]
