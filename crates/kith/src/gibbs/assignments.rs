@@ -145,6 +145,8 @@ impl Scan {
             }
             if is_screened {
                 self.screen.look(&block);
+            } else if is_dear {
+                self.remember(faces, &block, state, model);
             }
             for (row, (x, &face)) in block.iter_mut().zip(faces).enumerate() {
                 // It may have got another since, if it stands in the list twice.
@@ -159,6 +161,18 @@ impl Scan {
                 }
             }
             self.block = block;
+        }
+    }
+
+    /// Weighs faces that have no seat yet, identity by identity: one that is at hand is weighed with several faces as
+    /// fast as with one.
+    fn remember(&mut self, faces: &[FaceId], block: &[Centred], state: &State, model: &Model) {
+        for &identity in state.seating.identities() {
+            let unseated =
+                faces.iter().zip(block).filter(|(face, _)| state.seating.identity_of(**face).is_none());
+            for (&face, x) in unseated {
+                self.memo.ln_face(face, identity, || state.faces.ln_weight(identity, x, &model.face));
+            }
         }
     }
 

@@ -7,7 +7,7 @@
 use pulp::Arch;
 use serde::{Deserialize, Serialize};
 
-use crate::math::vectors::{add_outer, dot, product};
+use crate::math::vectors::{add_outer, dot, product, quadratic_form};
 
 /// After this many rank-one updates the inverse is rebuilt.
 const UPDATES: u32 = 4096;
@@ -225,9 +225,7 @@ impl Scatter {
             Form::Many { inverse, .. } => {
                 let total: f64 = self.weights.iter().sum();
                 let e: Vec<f64> = y.iter().zip(sum).map(|(y, s)| y - s / total).collect();
-                let mut t = Vec::with_capacity(self.n_axes);
-                product(inverse, &e, &mut t);
-                dot(&t, &e)
+                quadratic_form(inverse, &e)
             }
         }
     }
