@@ -21,6 +21,8 @@ const STEPS: usize = 20;
 /// Degrees of freedom of an identity's own covariance, as multiples of the number of axes: the likeliest is taken. Of
 /// photographs the first would always be too many, because some are blurred or turned; lambda is there for those.
 const FREEDOMS: [f64; 9] = [3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0];
+/// So many people are enough to tell.
+const MOST_PEOPLE: usize = 128;
 /// To which power the density of faces counts.
 const POWER: f64 = 0.5;
 /// The standard deviation of ln lambda.
@@ -129,11 +131,13 @@ impl Sorted {
     fn freedom(&self, transform: &Mat<f64>) -> f64 {
         let d = transform.nrows() as f64;
         let (y, means) = (&self.y * transform.transpose(), self.means() * transform.transpose());
-        let mut first = 0;
-        // Of each person the eigenvalues of S that are not zero, and the number of faces.
+        let (mut first, mut n_several) = (0, 0);
+        let every = self.sizes.iter().filter(|&&size| size > 1).count().div_ceil(MOST_PEOPLE);
+        // Of some people the eigenvalues of S that are not zero, and the number of faces.
         let mut people = Vec::new();
         for (person, &size) in self.sizes.iter().enumerate() {
-            if size > 1 {
+            n_several += usize::from(size > 1);
+            if size > 1 && n_several % every == 0 {
                 let e = Mat::from_fn(size, y.ncols(), |r, c| y[(first + r, c)] - means[(person, c)]);
                 let square = if size < y.ncols() { &e * e.transpose() } else { e.transpose() * &e };
                 people.push((eigen(&square).0, size));
