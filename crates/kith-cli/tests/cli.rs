@@ -1,11 +1,12 @@
 //! The program as a person runs it: files in, files and text out, exit statuses.
 
-mod encounters;
+mod common;
 
 use std::fs;
 use std::process::Stdio;
 
-use encounters::{Place, Ran, assert_refused};
+use common::encounters::assert_refused;
+use common::{Place, Ran};
 use serde_json::Value;
 
 fn keys(object: &Value) -> Vec<&str> {
@@ -16,7 +17,7 @@ fn keys(object: &Value) -> Vec<&str> {
 
 #[test]
 fn a_fit_writes_a_header_and_complete_draws() {
-    let place = Place::new();
+    let place = Place::with_encounters();
     let ran = place.fit("draws.ndjson", &[]).done();
     assert_eq!(ran.out, "", "without --json there is no data for stdout");
     assert!(ran.err.starts_with("draws.ndjson: 12 draws of 3 chains\n16 faces, shown as "), "{}", ran.err);
@@ -54,7 +55,7 @@ fn a_fit_writes_a_header_and_complete_draws() {
 
 #[test]
 fn a_summary_in_json_has_its_keys() {
-    let place = Place::new();
+    let place = Place::with_encounters();
     place.write("m.toml", "[face]\nmean = [1, 1, 1, 0]\nkappa = 0.05\nshape = 5\nrate = 0.4\n");
     let ran = place.fit("draws.ndjson", &["--json", "--model", "m.toml"]).done();
     assert_eq!(ran.out.lines().count(), 1);
@@ -73,7 +74,7 @@ fn a_summary_in_json_has_its_keys() {
 
 #[test]
 fn answers_have_their_keys_and_sum_to_one() {
-    let place = Place::new();
+    let place = Place::with_encounters();
     place.fit("draws.ndjson", &[]).done();
     for more in [&[][..], &["--weighted"]] {
         let ask = ["predict", "seen", "--draws", "draws.ndjson", "--new", "new", "--json"];
@@ -118,7 +119,7 @@ fn answers_have_their_keys_and_sum_to_one() {
 
 #[test]
 fn a_seed_repeats_bytes_whatever_the_threads() {
-    let place = Place::new();
+    let place = Place::with_encounters();
     let fit = |name: &str, more: &[&str]| {
         place.fit(name, more).done();
         fs::read(place.path(name)).unwrap()
@@ -138,7 +139,7 @@ fn a_seed_repeats_bytes_whatever_the_threads() {
 
 #[test]
 fn starts_are_dealt_and_few_sweeps_are_enough() {
-    let place = Place::new();
+    let place = Place::with_encounters();
     place.fit("draws.ndjson", &["--start", "together,apart"]).done();
     let ran = place.run(&["fit", "seen", "--draws", "few.ndjson", "--sweeps", "50"]).done();
     assert!(ran.err.starts_with("few.ndjson: 32 draws of 8 chains\n"), "{}", ran.err);
@@ -152,7 +153,7 @@ fn starts_are_dealt_and_few_sweeps_are_enough() {
 
 #[test]
 fn a_reader_that_has_seen_enough_is_no_error() {
-    let place = Place::new();
+    let place = Place::with_encounters();
     place.fit("draws.ndjson", &[]).done();
     let runs: [&[&str]; 3] = [
         &["fit", "seen", "--draws", "other.ndjson", "--sweeps", "50", "--json"],
@@ -204,7 +205,7 @@ mod interrupted {
 
     #[test]
     fn complete_draws_are_left() {
-        let place = Place::new();
+        let place = Place::with_encounters();
         let has_draws = |path: &Path| fs::read_to_string(path).is_ok_and(|text| text.lines().count() > 3);
         let ran = interrupt(&place, &["--thin", "500", "--burn-in", "500"], has_draws);
         assert_eq!(ran.status, 1, "{}", ran.err);
@@ -217,7 +218,7 @@ mod interrupted {
 
     #[test]
     fn before_the_first_draw_there_is_no_file() {
-        let place = Place::new();
+        let place = Place::with_encounters();
         let ran = interrupt(&place, &["--burn-in", "99999999", "--thin", "1"], Path::exists);
         assert_eq!(ran.status, 1, "{}", ran.err);
         assert!(ran.err.contains("no draws were written"), "{}", ran.err);
@@ -227,7 +228,7 @@ mod interrupted {
 
 #[test]
 fn help_lists_the_verbs_in_the_order_a_person_needs_them() {
-    let place = Place::new();
+    let place = Place::with_encounters();
     let ran = place.run(&["help"]).done();
     let places: Vec<usize> = ["\n  demo ", "\n  fit ", "\n  predict ", "\n  help "]
         .iter()
@@ -240,7 +241,7 @@ fn help_lists_the_verbs_in_the_order_a_person_needs_them() {
 
 #[test]
 fn the_demo_tells_its_day_and_writes_nothing_unless_asked() {
-    let place = Place::new();
+    let place = Place::with_encounters();
     let files = || fs::read_dir(place.folder.path()).unwrap().count();
     let before = files();
     let ran = place.run(&["demo", "--days", "1"]).done();

@@ -1,15 +1,16 @@
 //! What cannot be done is refused in one line and leaves nothing behind; what is merely odd is done.
 
-mod encounters;
+mod common;
 
 use std::fs;
 
-use encounters::{Place, assert_refused};
+use common::Place;
+use common::encounters::assert_refused;
 use serde_json::Value;
 
 #[test]
 fn bad_datasets_are_refused_in_one_line_and_leave_no_draws() {
-    let place = Place::new();
+    let place = Place::with_encounters();
     let two = npy("<f4", "False", "(2, 2)", &floats(&[0.0, 1.0, 2.0, 3.0]));
     let nan = npy("<f4", "False", "(2, 2)", &floats(&[0.0, 1.0, f32::NAN, 3.0]));
     let infinite = npy("<f4", "False", "(2, 2)", &floats(&[0.0, 1.0, 2.0, f32::INFINITY]));
@@ -62,7 +63,7 @@ fn bad_datasets_are_refused_in_one_line_and_leave_no_draws() {
 
 #[test]
 fn bad_settings_are_refused_in_one_line_and_an_older_file_survives() {
-    let place = Place::new();
+    let place = Place::with_encounters();
     place.write("draws.ndjson", "an older file");
     let models: [(&str, &[&str]); 6] = [
         ("[face]\nkapa = 1\n", &["m.toml", "face.kapa", "unknown key"]),
@@ -96,7 +97,7 @@ fn bad_settings_are_refused_in_one_line_and_an_older_file_survives() {
 
 #[test]
 fn draws_go_nowhere_that_is_no_place_for_them() {
-    let place = Place::new();
+    let place = Place::with_encounters();
     let before = fs::read(place.path("seen/faces.csv")).unwrap();
     assert_refused("no folder", &place.fit("none/x.ndjson", &[]), &["none/x.ndjson: cannot be created"]);
     assert_refused("a folder", &place.fit("seen", &[]), &["seen: found a folder"]);
@@ -110,7 +111,7 @@ fn draws_go_nowhere_that_is_no_place_for_them() {
 
 #[test]
 fn draws_that_do_not_fit_are_refused() {
-    let place = Place::new();
+    let place = Place::with_encounters();
     place.fit("draws.ndjson", &[]).done();
     let text = fs::read_to_string(place.path("draws.ndjson")).unwrap();
     let lines: Vec<&str> = text.lines().collect();
@@ -141,7 +142,7 @@ fn draws_that_do_not_fit_are_refused() {
 
 #[test]
 fn odd_data_are_learnt_from() {
-    let place = Place::new();
+    let place = Place::with_encounters();
     let d1: Vec<f32> = (0..9).map(|n| (n % 3) as f32 + 0.01 * n as f32).collect();
     let cases: [(&str, Vec<u8>, usize); 5] = [
         ("one face", npy("<f4", "False", "(1, 2)", &floats(&[1.0, 2.0])), 1),

@@ -46,24 +46,24 @@ impl Library {
     /// Opens a library for somebody who has nothing to write. One that cannot be written, in a read-only folder or on a
     /// read-only or full disk, is read into memory, and what is worked out there is forgotten at the end.
     pub fn open_to_read(path: &Path) -> Result<Self, StoreError> {
-        match Self::open(path) {
-            Ok(library) if !library.is_read_only()? => Ok(library),
-            // A full disk has no room for what SQLite lays beside a library either.
-            Ok(_) | Err(StoreError::ReadOnly { .. } | StoreError::Database { .. }) => {
-                read_only::in_memory(path)
-            }
-            Err(error) => Err(error),
-        }
+        Self::open_or(path, read_only::in_memory)
     }
 
     /// Opens a library for whoever checks it. One that cannot be written is looked at as it is on the disk: a copy would
     /// hide what is wrong with it.
     pub fn open_to_check(path: &Path) -> Result<Self, StoreError> {
+        Self::open_or(path, read_only::on_disk)
+    }
+
+    /// Opens a library, in another way where it cannot be written.
+    fn open_or(
+        path: &Path,
+        otherwise: impl FnOnce(&Path) -> Result<Self, StoreError>,
+    ) -> Result<Self, StoreError> {
         match Self::open(path) {
             Ok(library) if !library.is_read_only()? => Ok(library),
-            Ok(_) | Err(StoreError::ReadOnly { .. } | StoreError::Database { .. }) => {
-                read_only::on_disk(path)
-            }
+            // A full disk has no room for what SQLite lays beside a library either.
+            Ok(_) | Err(StoreError::ReadOnly { .. } | StoreError::Database { .. }) => otherwise(path),
             Err(error) => Err(error),
         }
     }

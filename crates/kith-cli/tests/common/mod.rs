@@ -1,6 +1,8 @@
-//! What the tests of the library verbs share: a folder, made-up people, and the program run there.
+//! What the tests of the program share: a folder, made-up people, and the program run there.
 
 #![allow(dead_code)] // every test file uses its own part
+
+pub mod encounters;
 
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
@@ -24,9 +26,13 @@ pub struct Ran {
 }
 
 impl Place {
+    pub fn empty() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
     /// With a dataset `photos` of 30 frames.
     pub fn new() -> Self {
-        let place = Self { folder: tempfile::tempdir().unwrap() };
+        let place = Self::empty();
         place.dataset("photos", &photos(30, 1, "p"));
         place
     }

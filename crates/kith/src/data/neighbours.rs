@@ -59,31 +59,32 @@ impl Neighbours {
 }
 
 /// The nearest of the faces before each of some faces from `first` on, nearest first, of equally near ones the earlier.
+/// The matrices are as large whichever faces are asked for and have arrived: so a list's rounding hangs on its face alone.
 fn nearest_before(faces: &[usize], first: usize, embeddings: &Embeddings) -> Vec<Vec<(f32, FaceId)>> {
     let dimension = embeddings.dimension();
+    let nobody = vec![0.0; dimension];
+    let row = |face: usize| if face < embeddings.len() { embeddings.row(face) } else { &nobody[..] };
     let mut lists: Vec<Vec<(f32, FaceId)>> = vec![Vec::with_capacity(NEIGHBOURS + 1); faces.len()];
     let n_gallery = first.min(GALLERY);
-    let gallery: Vec<usize> =
-        (0..n_gallery).map(|k| k * first / n_gallery).chain(first..first + TOGETHER - 1).collect();
-    let queries: Vec<f32> = faces.iter().flat_map(|&face| embeddings.row(face)).copied().collect();
+    let together = first..first + TOGETHER;
+    let gallery: Vec<usize> = (0..n_gallery).map(|k| k * first / n_gallery).chain(together.clone()).collect();
+    let queries: Vec<f32> = together.flat_map(row).copied().collect();
     let (mut tile, mut products) = (Vec::new(), Vec::new());
     for others in gallery.chunks(TILE) {
-        let others: Vec<usize> = others.iter().copied().filter(|&other| other < embeddings.len()).collect();
         tile.clear();
-        others.iter().for_each(|&other| tile.extend_from_slice(embeddings.row(other)));
-        products.resize(others.len() * faces.len(), 0.0f32);
+        others.iter().for_each(|&other| tile.extend_from_slice(row(other)));
+        products.resize(others.len() * TOGETHER, 0.0f32);
         matmul(
-            MatMut::from_column_major_slice_mut(&mut products, others.len(), faces.len()),
+            MatMut::from_column_major_slice_mut(&mut products, others.len(), TOGETHER),
             Accum::Replace,
             MatRef::from_row_major_slice(&tile, others.len(), dimension),
-            MatRef::from_column_major_slice(&queries, dimension, faces.len()),
+            MatRef::from_column_major_slice(&queries, dimension, TOGETHER),
             1.0,
             Par::Seq,
         );
         let squares: Vec<f32> = tile.chunks_exact(dimension).map(square).collect();
-        for ((&face, nearest), products) in
-            faces.iter().zip(&mut lists).zip(products.chunks_exact(others.len()))
-        {
+        for (&face, nearest) in faces.iter().zip(&mut lists) {
+            let products = &products[(face - first) * others.len()..];
             for ((&other, square), product) in others.iter().zip(&squares).zip(products) {
                 // |x - y|^2 without |x|^2, which is the same for all.
                 let distance = square - 2.0 * product;

@@ -371,9 +371,16 @@ mod tests {
         let mut sum = vec![0.0; d];
         let mut faces: Vec<(Vec<f64>, f64)> = Vec::new();
         for step in 0..1_000_000 {
-            // The size wanders between 1 and 24 faces.
+            // The size wanders between 1 and 24 faces; now and then one gets another weight.
             let grows = faces.len() < 2 || faces.len() < 24 && rng.bernoulli(0.5);
-            if grows {
+            if faces.len() > 1 && rng.bernoulli(0.2) {
+                let (at, to) = (rng.below(faces.len()), weight(&mut rng));
+                let (y, from) = &mut faces[at];
+                sum.iter_mut().zip(&*y).for_each(|(sum, y)| *sum -= *from * y);
+                scatter.reweigh(y, *from, to, &sum);
+                sum.iter_mut().zip(&*y).for_each(|(sum, y)| *sum += to * y);
+                *from = to;
+            } else if grows {
                 let (y, lambda) = (face(&mut rng, d), weight(&mut rng));
                 scatter.observe(&y, lambda, &sum);
                 sum.iter_mut().zip(&y).for_each(|(sum, y)| *sum += lambda * y);

@@ -1,49 +1,21 @@
-//! What the tests of the verbs without a library share: datasets in a folder, and the program run there.
-
-#![allow(dead_code)] // every test file uses its own part
+//! Datasets of a few encounters, for the tests of the verbs without a library.
 
 use std::fs;
-use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
 
 use kith::data::{Dataset, NewFace};
 use kith::random::driver;
-use kith_io::dataset::{self, FaceTable};
+use kith_io::dataset::FaceTable;
 use serde_json::Value;
-use tempfile::TempDir;
 
-/// A folder with datasets to learn from (`seen`) and to ask about (`new`), and the program run inside it.
-pub struct Place {
-    pub folder: TempDir,
-}
-
-/// How a run ended.
-pub struct Ran {
-    pub status: i32,
-    pub out: String,
-    pub err: String,
-}
+use super::{Place, Ran};
 
 impl Place {
-    pub fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        dataset::write(&folder.path().join("seen"), &encounters(8, 1)).unwrap();
-        dataset::write(&folder.path().join("new"), &encounters(3, 2)).unwrap();
-        Self { folder }
-    }
-
-    pub fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    pub fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_kith"));
-        command.current_dir(self.folder.path()).args(arguments).stdin(Stdio::null());
-        command
-    }
-
-    pub fn run(&self, arguments: &[&str]) -> Ran {
-        Ran::of(self.command(arguments).output().unwrap())
+    /// With datasets to learn from (`seen`) and to ask about (`new`).
+    pub fn with_encounters() -> Self {
+        let place = Self::empty();
+        place.dataset("seen", &encounters(8, 1));
+        place.dataset("new", &encounters(3, 2));
+        place
     }
 
     /// A short fit with further options.
@@ -61,21 +33,6 @@ impl Place {
     pub fn lines(&self, name: &str) -> Vec<Value> {
         let text = fs::read_to_string(self.path(name)).unwrap();
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-    }
-}
-
-impl Ran {
-    pub fn of(output: Output) -> Self {
-        Self {
-            status: output.status.code().expect("not ended by a signal"),
-            out: String::from_utf8(output.stdout).unwrap(),
-            err: String::from_utf8(output.stderr).unwrap(),
-        }
-    }
-
-    pub fn done(self) -> Self {
-        assert_eq!(self.status, 0, "{}", self.err);
-        self
     }
 }
 
