@@ -1,0 +1,138 @@
+//! A positive definite matrix by the inverse G of its Cholesky factor: `M = C C^T`, `G = C^-1`, so `M^-1 = G^T G`.
+//!
+//! G is lower triangular and kept row after row, each as long as it has entries.
+
+use pulp::Arch;
+
+use super::vectors::dot_in_lanes;
+
+/// G of the identity matrix times `scale`.
+pub fn of_scale(scale: f64, n: usize) -> Vec<f64> {
+    let mut root = vec![0.0; n * (n + 1) / 2];
+    let over = 1.0 / scale.sqrt();
+    (0..n).for_each(|r| root[r * (r + 3) / 2] = over);
+    root
+}
+
+/// Each row of a matrix of n rows.
+pub fn rows(root: &[f64], n: usize) -> impl Iterator<Item = &[f64]> {
+    (0..n).map(|r| &root[r * (r + 1) / 2..(r + 1) * (r + 2) / 2])
+}
+
+/// x^T M^-1 x = |G x|^2.
+pub fn quadratic_form(root: &[f64], x: &[f64]) -> f64 {
+    Arch::new().dispatch(QuadraticForm { root, x })
+}
+
+/// The loop of [`quadratic_form`].
+struct QuadraticForm<'a> {
+    root: &'a [f64],
+    x: &'a [f64],
+}
+
+impl pulp::NullaryFnOnce for QuadraticForm<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn call(self) -> f64 {
+        let (mut form, mut rest) = (0.0, self.root);
+        for r in 0..self.x.len() {
+            let (row, next) = rest.split_at(r + 1);
+            let image = dot_in_lanes(row, &self.x[..r + 1]);
+            form += image * image;
+            rest = next;
+        }
+        form
+    }
+}
+
+/// Moves G from M to `M + c x x^T`; returns what ln |M| gains.
+///
+/// With p = G x the new factor is C K, `K K^T = I + c p p^T`. The rows of K^-1 are those of a regression of each
+/// coordinate on those before it: with `s_r = 1 + c (p_1^2 + ... + p_r^2)`, the r-th row of K^-1 G is
+/// `sqrt(s_(r-1) / s_r) (G_r - (c p_r / s_(r-1)) sum_(k<r) p_k G_k)`. All in one pass over G.
+pub fn update(root: &mut [f64], x: &[f64], c: f64) -> f64 {
+    Arch::new().dispatch(Update { root, x, c })
+}
+
+/// The loop of [`update`].
+struct Update<'a> {
+    root: &'a mut [f64],
+    x: &'a [f64],
+    c: f64,
+}
+
+impl pulp::NullaryFnOnce for Update<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn call(self) -> f64 {
+        let Self { root, x, c } = self;
+        let mut s = 1.0;
+        // The sum over the rows so far of p_k G_k.
+        let mut sum = vec![0.0; x.len()];
+        let mut rest = root;
+        for r in 0..x.len() {
+            let (row, next) = rest.split_at_mut(r + 1);
+            let p = dot_in_lanes(row, &x[..r + 1]);
+            let grown = s + c * p * p;
+            let (shrink, slope) = ((s / grown).sqrt(), c * p / s);
+            for (cell, sum) in row.iter_mut().zip(&mut sum) {
+                let before = *cell;
+                *cell = shrink * (before - slope * *sum);
+                *sum += p * before;
+            }
+            s = grown;
+            rest = next;
+        }
+        s.ln()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::driver;
+
+    /// Against the matrix itself, by elimination.
+    #[test]
+    fn forms_and_determinants_are_those_of_the_matrix() {
+        let mut rng = driver(3);
+        for n in [2, 15, 17, 40] {
+            let mut root = of_scale(3.0, n);
+            let mut matrix = vec![0.0; n * n];
+            (0..n).for_each(|r| matrix[r * n + r] = 3.0);
+            let mut ln_det = n as f64 * 3f64.ln();
+            let mut vector = || -> Vec<f64> { (0..n).map(|_| rng.normal()).collect() };
+            let taken_out = vector();
+            for (x, c) in [(vector(), 0.7), (taken_out.clone(), 2.0), (vector(), 0.2), (taken_out, -1.9)] {
+                ln_det += update(&mut root, &x, c);
+                for r in 0..n {
+                    (0..n).for_each(|k| matrix[r * n + k] += c * x[r] * x[k]);
+                }
+            }
+            let x = vector();
+            let (form, wanted_ln_det) = solve(matrix, &x);
+            let found = quadratic_form(&root, &x);
+            assert!((found - form).abs() < 1e-11 * form, "{n}: {found} {form}");
+            assert!((ln_det - wanted_ln_det).abs() < 1e-11 * wanted_ln_det, "{n}: {ln_det} {wanted_ln_det}");
+        }
+    }
+
+    /// x^T matrix^-1 x and ln |matrix|.
+    fn solve(mut matrix: Vec<f64>, x: &[f64]) -> (f64, f64) {
+        let n = x.len();
+        let mut y = x.to_vec();
+        let mut ln_det = 0.0;
+        for k in 0..n {
+            let pivot = matrix[k * n + k];
+            ln_det += pivot.ln();
+            for r in k + 1..n {
+                let factor = matrix[r * n + k] / pivot;
+                (k..n).for_each(|c| matrix[r * n + c] -= factor * matrix[k * n + c]);
+                y[r] -= factor * y[k];
+            }
+        }
+        ((0..n).map(|k| y[k] * y[k] / matrix[k * n + k]).sum(), ln_det)
+    }
+}

@@ -1,0 +1,188 @@
+//! At most the quadratic forms `e^T (P I + S)^-1 e`, `e = y - ybar`, of a block of faces with an identity of several
+//! faces, by products of matrices in `f32`.
+
+use faer::linalg::matmul::matmul;
+use faer::{Accum, MatMut, MatRef, Par};
+use pulp::{Arch, Simd, WithSimd};
+
+/// So many rows of a triangle make a band, whose columns end with its last row's.
+const BAND: usize = 32;
+
+/// A matrix that gives the quadratic form of an identity with several faces.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Form {
+    /// Nothing where there is no form. Otherwise G with `(P I + S)^-1 = G^T G`, band after band, or R with
+    /// `(P I + S)^-1 = (I - R^T R) / P`: a band, or all of R, column after column.
+    matrix: Vec<f32>,
+    is_root: bool,
+    /// P and L.
+    pub scale: f64,
+    pub total: f64,
+}
+
+impl Form {
+    pub fn clear(&mut self) {
+        self.matrix.clear();
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.matrix.is_empty()
+    }
+
+    /// G, given row by row.
+    pub fn set_root<'a>(&mut self, rows: impl Iterator<Item = &'a [f64]>, n_axes: usize) {
+        self.is_root = true;
+        self.matrix.clear();
+        self.matrix.resize(bands(n_axes).map(|(first, end)| (end - first) * end).sum(), 0.0);
+        let mut rows = rows.enumerate();
+        let mut rest = &mut self.matrix[..];
+        for (first, end) in bands(n_axes) {
+            let height = end - first;
+            let (band, next) = rest.split_at_mut(height * end);
+            for (r, row) in rows.by_ref().take(height) {
+                let cells = band[r - first..].iter_mut().step_by(height);
+                cells.zip(row).for_each(|(to, &from)| *to = from as f32);
+            }
+            rest = next;
+        }
+    }
+
+    /// R, one row after the other.
+    pub fn set_rows(&mut self, rows: &[f64], n_axes: usize) {
+        self.is_root = false;
+        self.matrix.clear();
+        let columns = (0..n_axes).flat_map(|c| rows[c..].iter().step_by(n_axes));
+        self.matrix.extend(columns.map(|&cell| cell as f32));
+    }
+}
+
+/// The bands of a triangle: first row, and end.
+fn bands(n_axes: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..n_axes).step_by(BAND).map(move |first| (first, n_axes.min(first + BAND)))
+}
+
+/// Room to work forms out.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Forms {
+    residuals: Vec<f32>,
+    squares: Vec<f32>,
+    images: Vec<f32>,
+    /// The forms found last, one per face.
+    pub found: Vec<f32>,
+}
+
+impl Forms {
+    /// Works out at most the forms of faces with an identity whose faces sum to `sum`; none where it has no form.
+    /// `safe` is 1 minus what rounding may add to a square.
+    pub fn take(&mut self, form: &Form, faces: &[f32], sum: &[f32], safe: f64) {
+        self.found.clear();
+        if form.is_empty() {
+            return;
+        }
+        let n_axes = sum.len();
+        let n_faces = faces.len() / n_axes;
+        self.residuals.resize(faces.len(), 0.0);
+        self.squares.resize(n_faces, 0.0);
+        self.found.resize(n_faces, 0.0);
+        let over_total = (1.0 / form.total) as f32;
+        let (residuals, squares) = (&mut self.residuals[..], &mut self.squares[..]);
+        Arch::new().dispatch(Residuals { faces, sum, over_total, residuals, squares });
+        let mut height = n_axes;
+        if form.is_root {
+            let mut rest = &form.matrix[..];
+            for (first, end) in bands(n_axes) {
+                let (band, next) = rest.split_at((end - first) * end);
+                self.add_images(band, end);
+                rest = next;
+            }
+        } else {
+            height = form.matrix.len() / n_axes;
+            self.add_images(&form.matrix, n_axes);
+        }
+        // A cell of the product is off by at most D 2^-24 times the products of absolute values. Those of G have a norm
+        // of at most sqrt(D / P), those of R of at most sqrt(height).
+        let off = ((1.0 - safe) * (1.0 + 2.0 * (height as f64).sqrt()) / form.scale) as f32;
+        let over_scale = (1.0 / form.scale) as f32;
+        for (found, square) in self.found.iter_mut().zip(&self.squares) {
+            let form = if form.is_root { *found } else { over_scale * (square - *found) };
+            *found = (form - off * square).max(0.0);
+        }
+    }
+
+    /// Adds the squares of the residuals' images under a matrix with `width` columns.
+    fn add_images(&mut self, matrix: &[f32], width: usize) {
+        let (n_faces, height) = (self.found.len(), matrix.len() / width);
+        let n_axes = self.residuals.len() / n_faces;
+        self.images.resize(n_faces * height, 0.0);
+        let residuals = MatRef::from_column_major_slice(&self.residuals, n_axes, n_faces);
+        matmul(
+            MatMut::from_column_major_slice_mut(&mut self.images, height, n_faces),
+            Accum::Replace,
+            MatRef::from_column_major_slice(matrix, height, width),
+            residuals.subrows(0, width),
+            1.0,
+            Par::Seq,
+        );
+        Arch::new().dispatch(AddSquares { images: &self.images, height, found: &mut self.found });
+    }
+}
+
+/// Each face less the mean, and the square of that.
+struct Residuals<'a> {
+    faces: &'a [f32],
+    sum: &'a [f32],
+    over_total: f32,
+    residuals: &'a mut [f32],
+    squares: &'a mut [f32],
+}
+
+impl WithSimd for Residuals<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let n_axes = self.sum.len();
+        let faces = self.faces.chunks_exact(n_axes).zip(self.residuals.chunks_exact_mut(n_axes));
+        for ((face, residual), square) in faces.zip(self.squares) {
+            for ((to, y), sum) in residual.iter_mut().zip(face).zip(self.sum) {
+                *to = y - self.over_total * sum;
+            }
+            *square = square_of(simd, residual);
+        }
+    }
+}
+
+/// `found += |image|^2` for each face.
+struct AddSquares<'a> {
+    images: &'a [f32],
+    height: usize,
+    found: &'a mut [f32],
+}
+
+impl WithSimd for AddSquares<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        for (found, image) in self.found.iter_mut().zip(self.images.chunks_exact(self.height)) {
+            *found += square_of(simd, image);
+        }
+    }
+}
+
+/// x . x, in as many lanes as there are.
+#[inline(always)]
+fn square_of<S: Simd>(simd: S, x: &[f32]) -> f32 {
+    let (lanes, rest) = S::as_simd_f32s(x);
+    let (pairs, single) = pulp::as_arrays::<2, _>(lanes);
+    let mut sums = [simd.splat_f32s(0.0); 2];
+    for &[a, b] in pairs {
+        sums = [simd.mul_add_f32s(a, a, sums[0]), simd.mul_add_f32s(b, b, sums[1])];
+    }
+    for &a in single {
+        sums[0] = simd.mul_add_f32s(a, a, sums[0]);
+    }
+    let rest = simd.partial_load_f32s(rest);
+    sums[1] = simd.mul_add_f32s(rest, rest, sums[1]);
+    simd.reduce_sum_f32s(simd.add_f32s(sums[0], sums[1]))
+}
