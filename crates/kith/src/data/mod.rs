@@ -4,6 +4,7 @@ mod dataset;
 mod embeddings;
 mod evidence;
 mod neighbours;
+mod portraits;
 
 pub use dataset::{Dataset, NewFace};
 pub use embeddings::Embeddings;

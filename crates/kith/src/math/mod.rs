@@ -1,6 +1,7 @@
 //! Numerics that several parts need: logarithms of sums, of Gamma functions and of rising factorials.
 
 pub mod normal;
+pub mod triangle;
 pub mod vectors;
 
 /// ln Gamma(x), for x > 0.

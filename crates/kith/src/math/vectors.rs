@@ -1,5 +1,7 @@
 //! The hot loops over plain slices, compiled for the processor that is there.
 
+use std::sync::Arc;
+
 use pulp::Arch;
 
 /// a . b.
@@ -32,42 +34,37 @@ impl pulp::NullaryFnOnce for Product<'_> {
     }
 }
 
-/// x^T matrix x, for a symmetric matrix, of which half is read.
-pub fn quadratic_form(matrix: &[f64], x: &[f64]) -> f64 {
-    Arch::new().dispatch(QuadraticForm { matrix, x })
+/// One product per row: `out[r] = rows[r] . x`.
+pub fn products(rows: &[Arc<[f32]>], x: &[f64], out: &mut Vec<f64>) {
+    out.clear();
+    out.resize(rows.len(), 0.0);
+    Arch::new().dispatch(Products { rows, x, out });
 }
 
-/// The loop of [`quadratic_form`]: LANES rows at a time, what is left of the diagonal twice, the blocks on it once.
-struct QuadraticForm<'a> {
-    matrix: &'a [f64],
+/// The loop of [`products`].
+struct Products<'a> {
+    rows: &'a [Arc<[f32]>],
     x: &'a [f64],
+    out: &'a mut [f64],
 }
 
-impl pulp::NullaryFnOnce for QuadraticForm<'_> {
-    type Output = f64;
+impl pulp::NullaryFnOnce for Products<'_> {
+    type Output = ();
 
     #[inline(always)]
-    fn call(self) -> f64 {
-        let Self { matrix, x } = self;
-        let mut form = 0.0;
-        for (r, (row, x_r)) in matrix.chunks_exact(x.len()).zip(x).enumerate() {
-            let start = r / LANES * LANES;
-            let end = x.len().min(start + LANES);
-            let left = dot_in_lanes(&row[..start], &x[..start]);
-            form += x_r * (2.0 * left + dot_in_lanes(&row[start..end], &x[start..end]));
+    fn call(self) {
+        for (out, row) in self.out.iter_mut().zip(self.rows) {
+            let mut sums = [0.0; LANES];
+            let (a, b) = (row.chunks_exact(LANES), self.x.chunks_exact(LANES));
+            let rest: f64 = a.remainder().iter().zip(b.remainder()).map(|(a, b)| f64::from(*a) * b).sum();
+            for (a, b) in a.zip(b) {
+                for lane in 0..LANES {
+                    sums[lane] += f64::from(a[lane]) * b[lane];
+                }
+            }
+            *out = sums.iter().sum::<f64>() + rest;
         }
-        form
     }
-}
-
-/// matrix += scale x x^T, for a square matrix.
-pub fn add_outer(matrix: &mut [f64], scale: f64, x: &[f64]) {
-    Arch::new().dispatch(|| {
-        for (row, &x_r) in matrix.chunks_exact_mut(x.len()).zip(x) {
-            let factor = scale * x_r;
-            row.iter_mut().zip(x).for_each(|(m, x)| *m += factor * x);
-        }
-    });
 }
 
 /// Independent sums that the compiler turns into vector instructions.
@@ -87,25 +84,36 @@ pub fn dot_in_lanes(a: &[f64], b: &[f64]) -> f64 {
     sums.iter().sum::<f64>() + rest
 }
 
+/// a . b in `f32`, for use inside a dispatched loop.
+#[inline(always)]
+pub fn dot_in_lanes_f32(a: &[f32], b: &[f32]) -> f32 {
+    let mut sums = [0.0; 2 * LANES];
+    let (a, b) = (a.chunks_exact(2 * LANES), b.chunks_exact(2 * LANES));
+    let rest: f32 = a.remainder().iter().zip(b.remainder()).map(|(a, b)| a * b).sum();
+    for (a, b) in a.zip(b) {
+        for lane in 0..2 * LANES {
+            sums[lane] += a[lane] * b[lane];
+        }
+    }
+    sums.iter().sum::<f32>() + rest
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::driver;
 
     #[test]
-    fn a_form_is_that_of_the_whole_matrix() {
-        let mut rng = driver(3);
-        for n in [2, 15, 16, 17, 40] {
-            let x: Vec<f64> = (0..n).map(|_| rng.normal()).collect();
-            let mut matrix = vec![0.0; n * n];
-            for _ in 0..3 {
-                let other: Vec<f64> = (0..n).map(|_| rng.normal()).collect();
-                add_outer(&mut matrix, 0.7, &other);
+    fn products_with_rows_are_those_of_their_numbers() {
+        let row = |n: usize, k: usize| -> Vec<f32> { (0..n).map(|d| (d * k) as f32 - 3.5).collect() };
+        for n in [2, 16, 35] {
+            let rows: Vec<Arc<[f32]>> = (1..4).map(|k| row(n, k).into()).collect();
+            let x: Vec<f64> = (0..n).map(|d| 0.5 * d as f64 + 1.0).collect();
+            let mut found = Vec::new();
+            products(&rows, &x, &mut found);
+            for (row, found) in rows.iter().zip(found) {
+                let wanted: f64 = row.iter().zip(&x).map(|(a, b)| f64::from(*a) * b).sum();
+                assert_eq!(found, wanted);
             }
-            let mut image = Vec::new();
-            product(&matrix, &x, &mut image);
-            let (whole, half) = (dot(&image, &x), quadratic_form(&matrix, &x));
-            assert!((whole - half).abs() < 1e-12 * (1.0 + whole.abs()), "{n}: {whole} {half}");
         }
     }
 }

@@ -318,7 +318,7 @@ impl Pool {
         let mut group = model.face.group();
         let mut x = Centred::default();
         for &face in faces {
-            model.face.centre(data.embedding(face), &mut x);
+            model.face.look(face, data, &mut x);
             if let Some(scale) = scale_of(face) {
                 x.set_scale(scale);
             }

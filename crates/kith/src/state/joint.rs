@@ -227,9 +227,11 @@ impl State {
         let (n, d) = (faces.len() as f64, prior.between.len());
         let lambdas: Vec<f64> = faces.iter().map(|&f| lambda(prior.spread, self.faces.scale(f))).collect();
         let total: f64 = lambdas.iter().sum();
+        // A face lies where `f32` says.
         let axis = |face: FaceId, row: &[f64]| -> f64 {
             let x = data.embedding(face).iter().zip(&prior.mean).zip(row);
-            x.map(|((&x, m), a)| a * (f64::from(x) - m)).sum()
+            let y: f64 = x.map(|((&x, m), a)| a * (f64::from(x) - m)).sum();
+            f64::from(y as f32)
         };
         let rows: Vec<&[f64]> = prior.transform.chunks_exact(data.dimension()).collect();
         let ys: Vec<Vec<f64>> =

@@ -170,7 +170,7 @@ impl State {
 
     /// A face as its identity's statistics see it; `x` is overwritten.
     pub fn look(&self, face: FaceId, model: &Model, data: &Dataset, x: &mut Centred) {
-        model.face.centre(data.embedding(face), x);
+        model.face.look(face, data, x);
         x.set_scale(self.faces.scale(face));
     }
 

@@ -16,14 +16,16 @@
 //! The joint counts `f^power`: photos of one person are less than independent.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::Centred;
+use super::forms::Form;
 use super::scales::{self, PerScale, Scales};
 use super::scatter::Scatter;
-use super::screen::{Column, Form};
-use crate::math::vectors::dot;
+use super::screen::Column;
+use super::{Centred, Portrait};
+use crate::math::vectors::{dot, product};
 use crate::math::{ln_gamma, ln_sum_exp};
 use crate::model::{ModelError, check_positive};
 use crate::random::Rng;
@@ -52,7 +54,7 @@ pub struct FullPrior {
 /// The prior with what follows from it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Full {
-    prior: FullPrior,
+    prior: Arc<FullPrior>,
     /// Axes of equal psi.
     levels: Vec<(Range<usize>, f64)>,
     pub(super) scales: Scales,
@@ -93,12 +95,21 @@ impl Full {
             }
         }
         let scales = Scales::new(prior.spread);
-        Self { prior, levels, scales }
+        Self { prior: Arc::new(prior), levels, scales }
     }
 
     /// The prior.
-    pub fn prior(&self) -> &FullPrior {
+    pub fn prior(&self) -> &Arc<FullPrior> {
         &self.prior
+    }
+
+    /// A face after the transform, rounded to `f32`: that is where it lies, for all who ask.
+    pub(super) fn portray(&self, embedding: &[f32]) -> Portrait {
+        let FullPrior { mean, transform, .. } = &*self.prior;
+        let centred: Vec<f64> = embedding.iter().zip(mean).map(|(&x, m)| f64::from(x) - m).collect();
+        let mut y = Vec::new();
+        product(transform, &centred, &mut y);
+        y.into_iter().map(|y| y as f32).collect()
     }
 
     /// The dimension after the transform.
@@ -251,7 +262,7 @@ impl FullGroup {
 
     pub(super) fn observe(&mut self, model: &Full, x: &Centred) {
         let lambda = x.lambda(model);
-        self.scatter.observe(&x.values, lambda, &self.sum);
+        self.scatter.observe(&x.portrait, &x.values, lambda, &self.sum);
         self.sum.iter_mut().zip(&x.values).for_each(|(sum, y)| *sum += lambda * y);
         self.total += lambda;
         self.ln_scales += lambda.ln();
@@ -267,7 +278,7 @@ impl FullGroup {
         self.sum.iter_mut().zip(&x.values).for_each(|(sum, y)| *sum -= lambda * y);
         self.total -= lambda;
         self.ln_scales -= lambda.ln();
-        self.scatter.forget(&x.values, lambda, &self.sum);
+        self.scatter.forget(&x.portrait, &x.values, lambda, &self.sum);
         self.look_ahead(model);
     }
 
@@ -318,7 +329,7 @@ impl FullGroup {
     pub(super) fn rescale(&mut self, model: &Full, x: &Centred, scale: u8) {
         let (from, to) = (x.lambda(model), model.scales.lambda[usize::from(scale)]);
         self.sum.iter_mut().zip(&x.values).for_each(|(sum, y)| *sum -= from * y);
-        self.scatter.reweigh(&x.values, from, to, &self.sum);
+        self.scatter.reweigh(&x.portrait, &x.values, from, to, &self.sum);
         self.sum.iter_mut().zip(&x.values).for_each(|(sum, y)| *sum += to * y);
         self.total += to - from;
         self.ln_scales += to.ln() - from.ln();
@@ -365,7 +376,7 @@ impl FullGroup {
     pub(super) fn form(&self, model: &Full, out: &mut Form) {
         if self.has_form() {
             (out.scale, out.total) = (model.scale(), self.total);
-            out.is_inverse = self.scatter.form(&self.sum, &mut out.matrix);
+            self.scatter.form(&self.sum, out);
         }
     }
 

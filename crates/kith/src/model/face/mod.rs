@@ -4,6 +4,7 @@
 //! when appearance is kept explicitly, a [`Face`]. A further face model is a further arm here and nowhere else.
 
 mod empirical;
+mod forms;
 mod full;
 mod isotropic;
 mod scales;
@@ -16,9 +17,13 @@ pub use isotropic::{Face, Isotropic, IsotropicGroup};
 pub(crate) use scales::PerScale;
 pub use screen::Screen;
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::ModelError;
+use crate::data::Dataset;
+use crate::ids::FaceId;
 use crate::math::vectors;
 use crate::random::Rng;
 
@@ -63,15 +68,17 @@ pub enum Group {
 const ONE_KIND: &str = "all groups of a state are of its model's kind";
 const ONLY_COLLAPSED: &str = "a full covariance is always integrated out";
 
+/// A face where [`Full`]'s transform puts it; chains share it.
+pub type Portrait = Arc<[f32]>;
+
 /// An embedding made ready for a face model: centred (and transformed), in `f64`, with its squared length, and the
 /// number of its scale.
 #[derive(Clone, Debug, Default)]
 pub struct Centred {
     values: Vec<f64>,
-    /// Between centring and the face model's transform.
-    before: Vec<f64>,
     square: f64,
-    /// Per level of [`Full`]'s psi.
+    /// Of [`Full`]: the values once more, to be shared, and their squares per level of psi.
+    portrait: Portrait,
     squares: Vec<f64>,
     scale: u8,
 }
@@ -97,20 +104,27 @@ impl FaceModel {
 
     /// Makes an embedding ready, at the scale of an ordinary face; `centred` is overwritten.
     pub fn centre(&self, embedding: &[f32], centred: &mut Centred) {
-        let centre = |mean: &[f64], out: &mut Vec<f64>| {
-            out.clear();
-            out.extend(embedding.iter().zip(mean).map(|(&x, m_0)| f64::from(x) - m_0));
-        };
         match &self.kind {
-            FaceKind::Isotropic(prior) => centre(&prior.mean, &mut centred.values),
+            FaceKind::Isotropic(prior) => {
+                let values = embedding.iter().zip(&prior.mean).map(|(&x, m_0)| f64::from(x) - m_0);
+                centred.values.clear();
+                centred.values.extend(values);
+                centred.square = vectors::dot(&centred.values, &centred.values);
+                centred.scale = 0;
+            }
+            FaceKind::Full(model) => centred.recall(model.portray(embedding), model),
+        }
+    }
+
+    /// As [`FaceModel::centre`], for a face of a dataset, which keeps what is costly.
+    pub fn look(&self, face: FaceId, data: &Dataset, centred: &mut Centred) {
+        match &self.kind {
+            FaceKind::Isotropic(_) => self.centre(data.embedding(face), centred),
             FaceKind::Full(model) => {
-                centre(&model.prior().mean, &mut centred.before);
-                vectors::product(&model.prior().transform, &centred.before, &mut centred.values);
-                model.squares(&centred.values, &mut centred.squares);
+                let make = || model.portray(data.embedding(face));
+                centred.recall(data.portrait(face, model.prior(), make), model);
             }
         }
-        centred.scale = self.middle_scale();
-        centred.square = vectors::dot(&centred.values, &centred.values);
     }
 
     /// An identity without faces.
@@ -297,6 +311,15 @@ impl Group {
 }
 
 impl Centred {
+    fn recall(&mut self, portrait: Portrait, model: &Full) {
+        self.values.clear();
+        self.values.extend(portrait.iter().map(|&y| f64::from(y)));
+        model.squares(&self.values, &mut self.squares);
+        self.square = self.squares.iter().sum();
+        self.scale = model.scales.middle();
+        self.portrait = portrait;
+    }
+
     /// x - m_0.
     pub fn values(&self) -> &[f64] {
         &self.values

@@ -1,15 +1,21 @@
 //! The residual scatter `S = sum lambda (y - ybar)(y - ybar)^T` of a group of weighted faces: `ln |I + S/P|`, and
 //! quadratic forms in `(P I + S)^-1`.
 //!
-//! Few faces are kept as rows with their Gram matrix, where everything costs n products; many faces as the D x D
-//! inverse, moved by rank-one updates and rebuilt from the rows before rounding could add up.
+//! Few faces are kept with their Gram matrix, where everything costs n products; many faces as the D x D triangle G
+//! with `(P I + S)^-1 = G^T G` (`math/triangle.rs`), moved by rank-one updates and rebuilt from the faces before
+//! rounding could add up.
+
+use std::sync::Arc;
 
 use pulp::Arch;
 use serde::{Deserialize, Serialize};
 
-use crate::math::vectors::{add_outer, dot, product, quadratic_form};
+use super::Portrait;
+use super::forms::Form as FormOfBlock;
+use crate::math::triangle;
+use crate::math::vectors::{dot, products};
 
-/// After this many rank-one updates the inverse is rebuilt.
+/// After this many rank-one updates the triangle is rebuilt.
 const UPDATES: u32 = 4096;
 
 /// The scatter of some faces.
@@ -18,8 +24,8 @@ pub(super) struct Scatter {
     n_axes: usize,
     /// P.
     scale: f64,
-    /// The faces, one row after the other, and their lambda.
-    rows: Vec<f64>,
+    /// The faces, which all chains share, and their lambda.
+    rows: Vec<Portrait>,
     weights: Vec<f64>,
     ln_det: f64,
     form: Form,
@@ -30,8 +36,8 @@ enum Form {
     /// The Gram matrix of the rows (n x n), each row's product with the mean face, the mean face's square, the
     /// Cholesky factor of `P I + weighted centred Gram`, and a bound of the latter's largest eigenvalue.
     Few { gram: Vec<f64>, means: Vec<f64>, mean: f64, factor: Vec<f64>, widest: f64 },
-    /// `(P I + S)^-1`, and how many updates it has seen.
-    Many { inverse: Vec<f64>, n_updates: u32 },
+    /// G, and how many updates it has seen.
+    Many { root: Vec<f64>, n_updates: u32 },
 }
 
 /// rows := factor^-1 rows, for a lower triangular factor.
@@ -70,7 +76,7 @@ impl Scatter {
     }
 
     pub fn n_faces(&self) -> u32 {
-        (self.rows.len() / self.n_axes) as u32
+        self.rows.len() as u32
     }
 
     /// ln |I + S/P|.
@@ -91,58 +97,51 @@ impl Scatter {
         }
     }
 
-    /// `(P I + S)^-1` of many faces, and true; of few faces R with `(P I + S)^-1 = (I - R^T R) / P`, and false. Column
-    /// after column, as the product of matrices likes it best.
-    pub fn form(&self, sum: &[f64], out: &mut Vec<f32>) -> bool {
+    /// What gives quadratic forms by products of matrices in `f32`: G of many faces, or of few R with
+    /// `(P I + S)^-1 = (I - R^T R) / P`.
+    pub fn form(&self, sum: &[f64], out: &mut FormOfBlock) {
+        let d = self.n_axes;
         match &self.form {
-            Form::Many { inverse, .. } => {
-                out.extend(inverse.iter().map(|&cell| cell as f32));
-                true
-            }
+            Form::Many { root, .. } => out.set_root(triangle::rows(root, d), d),
             Form::Few { factor, .. } => {
-                let (d, n) = (self.n_axes, self.weights.len());
                 let total: f64 = self.weights.iter().sum();
                 // factor R = the centred rows, each times sqrt(lambda).
-                let mut r = Vec::with_capacity(n * d);
-                for (row, weight) in self.rows.chunks_exact(d).zip(&self.weights) {
-                    r.extend(row.iter().zip(sum).map(|(y, s)| weight.sqrt() * (y - s / total)));
+                let mut r = Vec::with_capacity(self.rows.len() * d);
+                for (row, weight) in self.rows.iter().zip(&self.weights) {
+                    let weight = weight.sqrt();
+                    r.extend(row.iter().zip(sum).map(|(&y, s)| weight * (f64::from(y) - s / total)));
                 }
                 Arch::new().dispatch(ForwardSubstitution { factor, rows: &mut r, n_axes: d });
-                out.extend(
-                    (0..d)
-                        .flat_map(|c| (0..n).map(move |row| (row, c)))
-                        .map(|(row, c)| r[row * d + c] as f32),
-                );
-                false
+                out.set_rows(&r, d);
             }
         }
     }
 
     /// A face of weight lambda joins those that sum to `sum`, weighted.
-    pub fn observe(&mut self, y: &[f64], lambda: f64, sum: &[f64]) {
+    pub fn observe(&mut self, row: &Portrait, y: &[f64], lambda: f64, sum: &[f64]) {
         let n = self.n_faces() as usize;
         match &mut self.form {
             Form::Few { gram, .. } => {
                 let mut next = Vec::with_capacity((n + 1) * (n + 1));
-                let mut products = Vec::new();
-                product(&self.rows, y, &mut products);
-                for (r, &with_y) in products.iter().enumerate() {
+                let mut with_rows = Vec::new();
+                products(&self.rows, y, &mut with_rows);
+                for (r, &with_y) in with_rows.iter().enumerate() {
                     next.extend_from_slice(&gram[r * n..(r + 1) * n]);
                     next.push(with_y);
                 }
-                next.extend_from_slice(&products);
+                next.extend_from_slice(&with_rows);
                 next.push(dot(y, y));
                 *gram = next;
-                self.rows.extend_from_slice(y);
+                self.rows.push(Arc::clone(row));
                 self.weights.push(lambda);
                 if n + 1 > self.many() { self.rebuild_many() } else { self.factorise() }
             }
-            Form::Many { inverse, n_updates } => {
+            Form::Many { root, n_updates } => {
                 let total: f64 = self.weights.iter().sum();
                 let e: Vec<f64> = y.iter().zip(sum).map(|(y, s)| y - s / total).collect();
-                self.ln_det += update(inverse, &e, lambda * total / (total + lambda));
+                self.ln_det += triangle::update(root, &e, lambda * total / (total + lambda));
                 *n_updates += 1;
-                self.rows.extend_from_slice(y);
+                self.rows.push(Arc::clone(row));
                 self.weights.push(lambda);
                 self.rebuild_if_old();
             }
@@ -150,11 +149,11 @@ impl Scatter {
     }
 
     /// A face of weight lambda leaves; the others sum to `sum`, weighted.
-    pub fn forget(&mut self, y: &[f64], lambda: f64, sum: &[f64]) {
+    pub fn forget(&mut self, row: &Portrait, y: &[f64], lambda: f64, sum: &[f64]) {
         let n = self.n_faces() as usize;
-        let at = self.position(y, lambda);
+        let at = self.position(row, lambda);
         // The order of the others stays: the Gram matrix has the same.
-        self.rows.drain(at * self.n_axes..(at + 1) * self.n_axes);
+        self.rows.remove(at);
         self.weights.remove(at);
         let is_small = n - 1 < self.many() / 2;
         match &mut self.form {
@@ -164,10 +163,10 @@ impl Scatter {
                 self.factorise();
             }
             Form::Many { .. } if is_small => self.rebuild_few(),
-            Form::Many { inverse, n_updates } => {
+            Form::Many { root, n_updates } => {
                 let left: f64 = self.weights.iter().sum();
                 let e: Vec<f64> = y.iter().zip(sum).map(|(y, s)| y - s / left).collect();
-                self.ln_det += update(inverse, &e, -lambda * left / (left + lambda));
+                self.ln_det += triangle::update(root, &e, -lambda * left / (left + lambda));
                 *n_updates += 1;
                 self.rebuild_if_old();
             }
@@ -175,16 +174,16 @@ impl Scatter {
     }
 
     /// A face gets another weight; the others sum to `sum`, weighted.
-    pub fn reweigh(&mut self, y: &[f64], from: f64, to: f64, sum: &[f64]) {
-        let at = self.position(y, from);
+    pub fn reweigh(&mut self, row: &Portrait, y: &[f64], from: f64, to: f64, sum: &[f64]) {
+        let at = self.position(row, from);
         self.weights[at] = to;
         match &mut self.form {
             Form::Few { .. } => self.factorise(),
-            Form::Many { inverse, n_updates } => {
+            Form::Many { root, n_updates } => {
                 let others: f64 = self.weights.iter().sum::<f64>() - to;
                 let e: Vec<f64> = y.iter().zip(sum).map(|(y, s)| y - s / others).collect();
                 let gain = |lambda: f64| lambda * others / (others + lambda);
-                self.ln_det += update(inverse, &e, gain(to) - gain(from));
+                self.ln_det += triangle::update(root, &e, gain(to) - gain(from));
                 *n_updates += 1;
                 self.rebuild_if_old();
             }
@@ -192,9 +191,10 @@ impl Scatter {
     }
 
     /// Where a face of the group stands.
-    fn position(&self, y: &[f64], lambda: f64) -> usize {
-        let mut rows = self.rows.chunks_exact(self.n_axes).zip(&self.weights);
-        let at = rows.position(|(row, weight)| *weight == lambda && row == y);
+    fn position(&self, face: &Portrait, lambda: f64) -> usize {
+        let mut rows = self.rows.iter().zip(&self.weights);
+        let is_it = |row: &Portrait| Arc::ptr_eq(row, face) || row == face;
+        let at = rows.position(|(row, weight)| *weight == lambda && is_it(row));
         at.expect("the face is one of the group")
     }
 
@@ -203,7 +203,7 @@ impl Scatter {
         match &self.form {
             Form::Few { means, mean, factor, .. } => {
                 let mut v = Vec::new();
-                product(&self.rows, y, &mut v);
+                products(&self.rows, y, &mut v);
                 let n = v.len();
                 let total: f64 = self.weights.iter().sum();
                 let with_mean = v.iter().zip(&self.weights).map(|(v, w)| v * w).sum::<f64>() / total;
@@ -222,10 +222,10 @@ impl Scatter {
                 }
                 (distance - dot(&v, &v)).max(0.0) / self.scale
             }
-            Form::Many { inverse, .. } => {
+            Form::Many { root, .. } => {
                 let total: f64 = self.weights.iter().sum();
                 let e: Vec<f64> = y.iter().zip(sum).map(|(y, s)| y - s / total).collect();
-                quadratic_form(inverse, &e)
+                triangle::quadratic_form(root, &e)
             }
         }
     }
@@ -267,30 +267,29 @@ impl Scatter {
 
     fn rebuild_few(&mut self) {
         let mut gram = Vec::new();
-        let mut row_of = Vec::new();
-        for row in self.rows.chunks_exact(self.n_axes) {
-            product(&self.rows, row, &mut row_of);
-            gram.extend_from_slice(&row_of);
+        let mut with_rows = Vec::new();
+        for row in &self.rows {
+            products(&self.rows, &in_full(row), &mut with_rows);
+            gram.extend_from_slice(&with_rows);
         }
         self.form = Form::few(gram);
         self.factorise();
     }
 
     fn rebuild_many(&mut self) {
-        let d = self.n_axes;
-        let mut inverse = vec![0.0; d * d];
-        (0..d).for_each(|axis| inverse[axis * d + axis] = 1.0 / self.scale);
-        let (mut sum, mut total) = (vec![0.0; d], 0.0);
+        let mut root = triangle::of_scale(self.scale, self.n_axes);
+        let (mut sum, mut total) = (vec![0.0; self.n_axes], 0.0);
         self.ln_det = 0.0;
-        for (row, &lambda) in self.rows.chunks_exact(d).zip(&self.weights) {
+        for (row, &lambda) in self.rows.iter().zip(&self.weights) {
+            let y = in_full(row);
             if total > 0.0 {
-                let e: Vec<f64> = row.iter().zip(&sum).map(|(y, s)| y - s / total).collect();
-                self.ln_det += update(&mut inverse, &e, lambda * total / (total + lambda));
+                let e: Vec<f64> = y.iter().zip(&sum).map(|(y, s)| y - s / total).collect();
+                self.ln_det += triangle::update(&mut root, &e, lambda * total / (total + lambda));
             }
-            sum.iter_mut().zip(row).for_each(|(sum, y)| *sum += lambda * y);
+            sum.iter_mut().zip(&y).for_each(|(sum, y)| *sum += lambda * y);
             total += lambda;
         }
-        self.form = Form::Many { inverse, n_updates: 0 };
+        self.form = Form::Many { root, n_updates: 0 };
     }
 
     fn rebuild_if_old(&mut self) {
@@ -306,13 +305,8 @@ impl Form {
     }
 }
 
-/// The inverse of `M + c e e^T` from that of M (Sherman & Morrison); returns what ln |M| gains.
-fn update(inverse: &mut [f64], e: &[f64], c: f64) -> f64 {
-    let mut t = Vec::with_capacity(e.len());
-    product(inverse, e, &mut t);
-    let factor = 1.0 + c * dot(&t, e);
-    add_outer(inverse, -c / factor, &t);
-    factor.ln()
+fn in_full(row: &[f32]) -> Vec<f64> {
+    row.iter().map(|&y| f64::from(y)).collect()
 }
 
 #[cfg(test)]
@@ -320,8 +314,10 @@ mod tests {
     use super::*;
     use crate::random::{Rng, driver};
 
-    fn face(rng: &mut Rng, d: usize) -> Vec<f64> {
-        (0..d).map(|axis| 3.0 + (1.0 + axis as f64) * rng.normal()).collect()
+    fn face(rng: &mut Rng, d: usize) -> (Portrait, Vec<f64>) {
+        let row: Portrait = (0..d).map(|axis| (3.0 + (1.0 + axis as f64) * rng.normal()) as f32).collect();
+        let y = in_full(&row);
+        (row, y)
     }
 
     fn weight(rng: &mut Rng) -> f64 {
@@ -332,9 +328,10 @@ mod tests {
     fn afresh(scatter: &Scatter) -> (Scatter, Vec<f64>) {
         let mut fresh = Scatter::new(scatter.n_axes, scatter.scale);
         let mut sum = vec![0.0; scatter.n_axes];
-        for (row, &lambda) in scatter.rows.chunks_exact(scatter.n_axes).zip(&scatter.weights) {
-            fresh.observe(row, lambda, &sum);
-            sum.iter_mut().zip(row).for_each(|(sum, y)| *sum += lambda * y);
+        for (row, &lambda) in scatter.rows.iter().zip(&scatter.weights) {
+            let y = in_full(row);
+            fresh.observe(row, &y, lambda, &sum);
+            sum.iter_mut().zip(&y).for_each(|(sum, y)| *sum += lambda * y);
         }
         (fresh, sum)
     }
@@ -345,13 +342,13 @@ mod tests {
         let mut scatter = Scatter::new(d, 9.0);
         let mut sum = vec![0.0; d];
         for _ in 0..30 {
-            let (y, lambda) = (face(&mut rng, d), weight(&mut rng));
-            scatter.observe(&y, lambda, &sum);
+            let ((row, y), lambda) = (face(&mut rng, d), weight(&mut rng));
+            scatter.observe(&row, &y, lambda, &sum);
             sum.iter_mut().zip(&y).for_each(|(sum, y)| *sum += lambda * y);
             let (mut few, mut many) = (scatter.clone(), scatter.clone());
             few.rebuild_few();
             many.rebuild_many();
-            let probe = face(&mut rng, d);
+            let (_, probe) = face(&mut rng, d);
             let square = dot(&probe, &probe);
             let (a, b) = (few.quadratic(&probe, square, &sum), many.quadratic(&probe, square, &sum));
             let total: f64 = scatter.weights.iter().sum();
@@ -369,30 +366,30 @@ mod tests {
         let (d, mut rng) = (8, driver(2));
         let mut scatter = Scatter::new(d, 9.0);
         let mut sum = vec![0.0; d];
-        let mut faces: Vec<(Vec<f64>, f64)> = Vec::new();
+        let mut faces: Vec<(Portrait, Vec<f64>, f64)> = Vec::new();
         for step in 0..1_000_000 {
             // The size wanders between 1 and 24 faces; now and then one gets another weight.
             let grows = faces.len() < 2 || faces.len() < 24 && rng.bernoulli(0.5);
             if faces.len() > 1 && rng.bernoulli(0.2) {
                 let (at, to) = (rng.below(faces.len()), weight(&mut rng));
-                let (y, from) = &mut faces[at];
+                let (row, y, from) = &mut faces[at];
                 sum.iter_mut().zip(&*y).for_each(|(sum, y)| *sum -= *from * y);
-                scatter.reweigh(y, *from, to, &sum);
+                scatter.reweigh(row, y, *from, to, &sum);
                 sum.iter_mut().zip(&*y).for_each(|(sum, y)| *sum += to * y);
                 *from = to;
             } else if grows {
-                let (y, lambda) = (face(&mut rng, d), weight(&mut rng));
-                scatter.observe(&y, lambda, &sum);
+                let ((row, y), lambda) = (face(&mut rng, d), weight(&mut rng));
+                scatter.observe(&row, &y, lambda, &sum);
                 sum.iter_mut().zip(&y).for_each(|(sum, y)| *sum += lambda * y);
-                faces.push((y, lambda));
+                faces.push((row, y, lambda));
             } else {
-                let (y, lambda) = faces.swap_remove(rng.below(faces.len()));
+                let (row, y, lambda) = faces.swap_remove(rng.below(faces.len()));
                 sum.iter_mut().zip(&y).for_each(|(sum, y)| *sum -= lambda * y);
-                scatter.forget(&y, lambda, &sum);
+                scatter.forget(&row, &y, lambda, &sum);
             }
             if step % 100_000 == 99_999 {
                 let (fresh, fresh_sum) = afresh(&scatter);
-                let probe = face(&mut rng, d);
+                let (_, probe) = face(&mut rng, d);
                 let square = dot(&probe, &probe);
                 let (a, b) =
                     (scatter.quadratic(&probe, square, &sum), fresh.quadratic(&probe, square, &fresh_sum));

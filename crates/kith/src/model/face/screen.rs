@@ -20,7 +20,9 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 use pulp::Arch;
 
+use super::forms::{Form, Forms};
 use super::{Centred, FaceKind, FaceModel, Group, ONE_KIND};
+use crate::math::vectors::dot_in_lanes_f32;
 
 /// So many identities are looked at together.
 const LANES: usize = 16;
@@ -43,18 +45,6 @@ pub(super) struct Column {
     pub gains: Vec<f64>,
     /// W per level and scale; nothing where the mean has no part of its own.
     pub weights: Vec<f64>,
-}
-
-/// A matrix that gives the quadratic form of an identity with several faces.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Form {
-    /// Nothing where there is no form; otherwise as many columns as a face is long, one after the other.
-    pub matrix: Vec<f32>,
-    /// Whether the matrix is `(P I + S)^-1` itself; otherwise it is R with `(P I + S)^-1 = (I - R^T R) / P`.
-    pub is_inverse: bool,
-    /// P and L.
-    pub scale: f64,
-    pub total: f64,
 }
 
 /// A block of faces against all identities, in the order of [`crate::state::Seating::identities`].
@@ -84,9 +74,7 @@ pub struct Screen {
     column: Column,
     /// The identities' quadratic forms, and room to work them out.
     matrices: Vec<Form>,
-    residuals: Vec<f32>,
-    images: Vec<f32>,
-    forms: Vec<f32>,
+    forms: Forms,
     /// The forms of a tile, a row per face; NaN where there is none.
     known: Vec<f32>,
 }
@@ -128,9 +116,7 @@ impl Screen {
             products: Vec::new(),
             column: Column::default(),
             matrices: Vec::new(),
-            residuals: Vec::new(),
-            images: Vec::new(),
-            forms: Vec::new(),
+            forms: Forms::default(),
             known: Vec::new(),
         }
     }
@@ -225,7 +211,7 @@ impl Screen {
             known.resize(block.len() * TILE, f32::NAN);
             for place in first..(first + width).min(self.n_columns) {
                 self.take_forms(place, 0);
-                for (row, form) in self.forms.iter().enumerate() {
+                for (row, form) in self.forms.found.iter().enumerate() {
                     known[row * TILE + place - first] = *form;
                 }
             }
@@ -254,47 +240,15 @@ impl Screen {
         out.clear();
         Arch::new().dispatch(OneFace { screen: self, face: &face, look: &look, out });
         out.truncate(self.n_columns);
-        let with_form = out.iter_mut().zip(&self.matrices).filter(|(_, form)| !form.matrix.is_empty());
+        let with_form = out.iter_mut().zip(&self.matrices).filter(|(_, form)| !form.is_empty());
         with_form.for_each(|(bound, _)| *bound = f32::NAN);
     }
 
     /// Works out at most the quadratic forms of the faces from a row on, where the identity has one.
     fn take_forms(&mut self, place: usize, from_row: usize) {
-        self.forms.clear();
-        let Form { matrix, is_inverse, scale, total } = &self.matrices[place];
-        if matrix.is_empty() {
-            return;
-        }
-        let (n, faces) = (self.n_axes, &self.faces[from_row * self.n_axes..]);
-        let (n_rows, height) = (faces.len() / n, matrix.len() / n);
-        self.residuals.clear();
+        let (n, form) = (self.n_axes, &self.matrices[place]);
         let sum = &self.sums[place * n..(place + 1) * n];
-        let over_total = (1.0 / total) as f32;
-        for face in faces.chunks_exact(n) {
-            self.residuals.extend(face.iter().zip(sum).map(|(y, sum)| y - over_total * sum));
-        }
-        self.images.resize(n_rows * height, 0.0);
-        matmul(
-            MatMut::from_column_major_slice_mut(&mut self.images, height, n_rows),
-            Accum::Replace,
-            MatRef::from_column_major_slice(matrix, height, n),
-            MatRef::from_column_major_slice(&self.residuals, n, n_rows),
-            1.0,
-            Par::Seq,
-        );
-        // A cell of the product is off by at most D 2^-24 times the products of absolute values. Those of the inverse
-        // have a norm of at most sqrt(D) / P, those of R of at most sqrt(height).
-        let off = (1.0 - self.safe) * (1.0 + 2.0 * (height as f64).sqrt()) / scale;
-        Arch::new().dispatch(Forms {
-            residuals: &self.residuals,
-            images: &self.images,
-            n_axes: n,
-            height,
-            is_inverse: *is_inverse,
-            over_scale: (1.0 / scale) as f32,
-            off: off as f32,
-            out: &mut self.forms,
-        });
+        self.forms.take(form, &self.faces[from_row * n..], sum, self.safe);
     }
 
     /// Per identity: at least the predictive of a face of the block. May be NaN: nothing is known then.
@@ -453,7 +407,7 @@ impl pulp::NullaryFnOnce for OneFace<'_> {
             let sums = &screen.sums[group * LANES * screen.n_axes..(group + 1) * LANES * screen.n_axes];
             for (lane, sum) in sums.chunks_exact(screen.n_axes).enumerate() {
                 for (products, axes) in products.iter_mut().zip(&screen.levels) {
-                    products[lane] = dot_in_lanes(&sum[axes.clone()], &face[axes.clone()]);
+                    products[lane] = dot_in_lanes_f32(&sum[axes.clone()], &face[axes.clone()]);
                 }
             }
             let products = &products[..screen.levels.len()];
@@ -482,62 +436,18 @@ impl pulp::NullaryFnOnce for OneColumn<'_> {
         for row in from_row..screen.n_rows() {
             let face = &screen.faces[row * n..(row + 1) * n];
             for (lanes, axes) in products.iter_mut().zip(&screen.levels) {
-                lanes[place % LANES] = dot_in_lanes(&sum[axes.clone()], &face[axes.clone()]);
+                lanes[place % LANES] = dot_in_lanes_f32(&sum[axes.clone()], &face[axes.clone()]);
             }
             let (group, products) = (place / LANES, &products[..screen.levels.len()]);
             let look = screen.look_of(row);
             let mut distances = screen.distances(group, products, look);
-            if let Some(form) = screen.forms.get(row - from_row) {
+            if let Some(form) = screen.forms.found.get(row - from_row) {
                 distances[place % LANES] = *form;
             }
             let bounds = screen.of_lanes(group, products, &distances, look);
             screen.bounds[row * screen.stride + place] = bounds[place % LANES];
         }
     }
-}
-
-/// At most the quadratic form of each residual, from its product with the matrix.
-struct Forms<'a> {
-    residuals: &'a [f32],
-    images: &'a [f32],
-    n_axes: usize,
-    height: usize,
-    is_inverse: bool,
-    over_scale: f32,
-    off: f32,
-    out: &'a mut Vec<f32>,
-}
-
-impl pulp::NullaryFnOnce for Forms<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn call(self) {
-        let residuals = self.residuals.chunks_exact(self.n_axes);
-        for (residual, image) in residuals.zip(self.images.chunks_exact(self.height)) {
-            let square = dot_in_lanes(residual, residual);
-            let form = if self.is_inverse {
-                dot_in_lanes(residual, image)
-            } else {
-                self.over_scale * (square - dot_in_lanes(image, image))
-            };
-            self.out.push((form - self.off * square).max(0.0));
-        }
-    }
-}
-
-/// a . b, for use inside a dispatched loop.
-#[inline(always)]
-fn dot_in_lanes(a: &[f32], b: &[f32]) -> f32 {
-    let mut sums = [0.0; 2 * LANES];
-    let (a, b) = (a.chunks_exact(2 * LANES), b.chunks_exact(2 * LANES));
-    let rest: f32 = a.remainder().iter().zip(b.remainder()).map(|(a, b)| a * b).sum();
-    for (a, b) in a.zip(b) {
-        for lane in 0..2 * LANES {
-            sums[lane] += a[lane] * b[lane];
-        }
-    }
-    sums.iter().sum::<f32>() + rest
 }
 
 impl FaceModel {
@@ -558,7 +468,7 @@ impl FaceModel {
 impl Group {
     /// The quadratic form, where there are several faces and it is worth having.
     fn form(&self, model: &FaceModel, out: &mut Form) {
-        out.matrix.clear();
+        out.clear();
         if let (FaceKind::Full(model), Self::Full(group)) = (&model.kind, self) {
             group.form(model, out);
         }
