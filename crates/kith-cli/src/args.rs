@@ -114,7 +114,8 @@ pub struct FitOptions {
     /// First sweeps that are not kept [default: 100, at most a fifth of the sweeps; without --sweeps, half of them]
     #[arg(long, requires = "sweeps")]
     pub burn_in: Option<u64>,
-    /// Keep every n-th sweep after that [default: 10; without --sweeps, as needed for 100 draws]
+    /// Keep every n-th sweep after that [default: 10, or the last one where there are fewer; without --sweeps, as needed
+    /// for 100 draws]
     #[arg(long, requires = "sweeps", value_parser = clap::value_parser!(u64).range(1..))]
     pub thin: Option<u64>,
     /// Makes the run repeatable, whatever the number of threads

@@ -116,7 +116,8 @@ fn verdict(found: &Agreement) -> String {
 
 fn schedule(options: &FitOptions, sweeps: u64) -> anyhow::Result<Run> {
     let burn_in = options.burn_in.unwrap_or((sweeps / 5).min(100));
-    let run = Run { sweeps, burn_in, thin: options.thin.unwrap_or(10) };
+    let thin = options.thin.unwrap_or(10.min(sweeps.saturating_sub(burn_in).max(1)));
+    let run = Run { sweeps, burn_in, thin };
     ensure!(
         run.n_kept() > 0,
         "--sweeps {} with --burn-in {burn_in} and --thin {} keeps no draw, wanted at least one: give more --sweeps or a \

@@ -7,6 +7,9 @@ use crate::faces::{Added, NewFrame};
 use crate::library::beside;
 use crate::{Library, StoreError};
 
+/// How the name of a library ends while it is being filled.
+const PARTIAL: &str = ".partial";
+
 impl Library {
     /// Opens a library, or makes an empty one where there is nothing.
     pub fn open_or_create(path: &Path) -> Result<Self, StoreError> {
@@ -52,16 +55,17 @@ fn create<T>(
     };
     let mut builder = tempfile::Builder::new();
     let prefix = format!(".{}.", path.file_name().unwrap_or_default().to_string_lossy());
-    builder.prefix(&prefix).suffix(".partial");
+    builder.prefix(&prefix).suffix(PARTIAL);
     // Readable for whomever the user lets read, as any other file that SQLite makes.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644));
-    let partial = builder.tempfile_in(folder).map_err(wrong)?.into_temp_path();
+    remove_abandoned(folder, &prefix);
+    // The lock says that somebody is at it; a process that is killed leaves the file, and no lock.
+    let (lock, partial) = builder.tempfile_in(folder).map_err(wrong)?.into_parts();
+    lock.lock().map_err(wrong)?;
     let filled = fill_new(&partial, path, fill);
     // SQLite takes these with it when it ends well.
-    for ending in ["-wal", "-shm", "-journal"] {
-        drop(std::fs::remove_file(beside(&partial, ending)));
-    }
+    remove_logs(&partial);
     let filled = filled?;
     match partial.persist_noclobber(path) {
         Ok(()) => {}
@@ -72,6 +76,27 @@ fn create<T>(
     #[cfg(unix)]
     std::fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(wrong)?;
     Ok(Some(filled))
+}
+
+/// Removes what processes that were killed have left of libraries with this beginning of a temporary name: there are
+/// embeddings in it.
+fn remove_abandoned(folder: &Path, prefix: &str) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        let is_abandoned =
+            || std::fs::File::open(entry.path()).is_ok_and(|partial| partial.try_lock().is_ok());
+        if name.starts_with(prefix) && name.ends_with(PARTIAL) && is_abandoned() {
+            drop(std::fs::remove_file(entry.path()));
+            remove_logs(&entry.path());
+        }
+    }
+}
+
+fn remove_logs(partial: &Path) {
+    for ending in ["-wal", "-shm", "-journal"] {
+        drop(std::fs::remove_file(beside(partial, ending)));
+    }
 }
 
 /// Fills a library that is called by the name it will have.
@@ -124,6 +149,25 @@ mod tests {
         let error = Library::open_and_add(&path, &twice.concat(), None).unwrap_err().to_string();
         assert!(error.contains("dimension 0"), "{error}");
         assert_eq!(n_files(&folder), 0);
+    }
+
+    #[test]
+    fn what_a_killed_process_left_of_a_library_is_removed_and_what_a_running_one_is_at_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lib");
+        for name in [".lib.old.partial", ".lib.old.partial-wal", ".lib.busy.partial", ".other.old.partial"] {
+            std::fs::write(folder.path().join(name), "faces").unwrap();
+        }
+        let busy = std::fs::File::open(folder.path().join(".lib.busy.partial")).unwrap();
+        busy.lock().unwrap();
+        Library::open_and_add(&path, &frames(2), None).unwrap();
+        let mut left: Vec<String> = std::fs::read_dir(folder.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .filter(|name| name.ends_with(PARTIAL) || name.contains(".partial-"))
+            .collect();
+        left.sort();
+        assert_eq!(left, [".lib.busy.partial", ".other.old.partial"]);
     }
 
     #[test]

@@ -57,6 +57,8 @@ pub struct Scan {
     /// What was said of a face, per seat.
     said: Vec<f64>,
     shortlist: Shortlist,
+    /// Rows of the block still to come.
+    others: Vec<usize>,
     /// ln weights of all seats, where there are no bounds, and what is known of them.
     ln_weights: Vec<f64>,
     pub(crate) memo: Memo,
@@ -78,6 +80,7 @@ impl Scan {
             bounds: Vec::new(),
             said: Vec::new(),
             shortlist: Shortlist::default(),
+            others: Vec::new(),
             ln_weights: Vec::new(),
             memo: Memo::default(),
             #[cfg(test)]
@@ -163,7 +166,8 @@ impl Scan {
                 state.look(face, model, data, x);
             }
             if is_screened {
-                self.screen.look(&block);
+                let identities = state.seating.identities();
+                self.screen.look(&block, |place| state.faces.group(identities[place]), &model.face);
             } else if is_dear {
                 self.remember(faces, &block, state, model);
             }
@@ -171,7 +175,7 @@ impl Scan {
                 // It may have got another since, if it stands in the list twice.
                 x.set_scale(state.faces.scale(face));
                 let has_moved = if is_screened {
-                    self.seat_screened(row, face, x, state, model, data, rng)
+                    self.seat_screened(row, faces, x, state, model, data, rng)
                 } else {
                     self.seat_plainly(face, x, state, model, data, rng)
                 };
@@ -218,13 +222,14 @@ impl Scan {
     fn seat_screened(
         &mut self,
         row: usize,
-        face: FaceId,
+        faces: &[FaceId],
         x: &mut Centred,
         state: &mut State,
         model: &Model,
         data: &Dataset,
         rng: &mut Rng,
     ) -> bool {
+        let face = faces[row];
         let (scale, context) = (x.scale(), state.context_of_face(face, data));
         let place = state.seating.identity_of(face).map(|identity| state.seating.place_of(identity));
         let n_identities = state.seating.n_identities();
@@ -263,24 +268,34 @@ impl Scan {
                 take(face, seat, x, &self.nobody, state, model, data, rng)
             }
         };
-        // The faces still to come are to know the identities that changed.
-        let next = row + 1;
+        // The faces still to come are to know the identities that changed, but for the faces of these: what they weigh
+        // where they sit is worked out exactly when their turn comes.
         if seat.is_none() {
-            self.screen.open(state.faces.group(identity), &model.face, next);
+            self.find_others(row, faces, identity, state);
+            self.screen.open(state.faces.group(identity), &model.face, &self.others);
             self.seats.open(state);
         }
         let joined = state.seating.place_of(identity);
         let has_moved = Some(joined) != left;
         if let Some(left) = left.filter(|_| has_moved) {
             let identity = state.seating.identities()[left];
-            self.screen.refresh(left, state.faces.group(identity), &model.face, next);
+            self.find_others(row, faces, identity, state);
+            self.screen.refresh(left, state.faces.group(identity), &model.face, &self.others);
             self.seats.refresh(context, left, state);
         }
         if seat.is_some() && (has_moved || x.scale() != scale) {
-            self.screen.refresh(joined, state.faces.group(identity), &model.face, next);
+            self.find_others(row, faces, identity, state);
+            self.screen.refresh(joined, state.faces.group(identity), &model.face, &self.others);
             self.seats.refresh(context, joined, state);
         }
         before != Some(identity)
+    }
+
+    /// Finds the rows still to come whose faces are not of an identity.
+    fn find_others(&mut self, row: usize, faces: &[FaceId], identity: IdentityId, state: &State) {
+        let is_other = |&row: &usize| state.seating.identity_of(faces[row]) != Some(identity);
+        self.others.clear();
+        self.others.extend((row + 1..faces.len()).filter(is_other));
     }
 
     /// Draws the place of a face that is not seated, by the weights of [`ln_weights`]. The bound of the place that it
@@ -458,7 +473,7 @@ mod tests {
 
     /// Scans with an audit; how many faces moved.
     fn audited(state: &mut State, model: &Model, data: &Dataset, rng: &mut Rng) -> (usize, Audit) {
-        let faces: Vec<FaceId> = data.faces().collect();
+        let faces = by_looks(data);
         let mut scan = Scan::new(model);
         scan.audit = Some(Audit::default());
         let moved = scan.pass(&faces, state, model, data, rng);
@@ -529,5 +544,45 @@ mod tests {
             }
             assert!(5 * all.weighed < all.all, "{} weighed of {}", all.weighed, all.all);
         }
+    }
+
+    /// Enough work that idle threads help with it.
+    #[test]
+    fn threads_change_no_draw() {
+        let (n_people, each, d) = (48, 24, 64);
+        let mut rng = driver(72);
+        let prior = FullPrior {
+            mean: vec![0.0; d],
+            transform: (0..d * d).map(|cell| f64::from(u8::from(cell / d == cell % d))).collect(),
+            between: vec![1.0; d],
+            freedom: 3.0 * d as f64,
+            power: 0.5,
+            spread: 0.367,
+        };
+        let model = Model::new(FaceModel::full(Full::new(prior)));
+        let people: Vec<f32> = (0..n_people * d).map(|_| rng.normal() as f32).collect();
+        let person = |face: usize| &people[face % n_people * d..][..d];
+        let faces = (0..n_people * each).flat_map(person).map(|x| x + rng.normal() as f32).collect();
+        let frames = (0..n_people * each).map(FrameId::new).collect();
+        let nothing = vec![None; n_people * each];
+        let embeddings = Embeddings::new(faces, d).unwrap();
+        let data = Dataset::new(embeddings, frames, &nothing, &nothing).unwrap();
+        let chain = |n_threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
+            pool.install(|| {
+                let mut rng = driver(73);
+                let mut state = State::empty(&model);
+                state.extend(&data, &model, &mut rng);
+                let faces: Vec<FaceId> = data.faces().collect();
+                Scan::new(&model).pass(&faces, &mut state, &model, &data, &mut rng);
+                for _ in 0..2 {
+                    step(&mut state, &model, &data, &mut rng);
+                }
+                state
+            })
+        };
+        let alone = chain(1);
+        assert!(alone.seating().n_identities() < 2 * n_people, "{}", alone.seating().n_identities());
+        assert_eq!(alone, chain(3));
     }
 }

@@ -136,6 +136,8 @@ struct Kernel<'a> {
     /// The faces of each slot.
     members: Vec<Vec<FaceId>>,
     deals: Deals<'a>,
+    /// The faces of the identity that joins the other.
+    joining: Vec<Centred>,
 }
 
 /// One of the two identities that a split leaves and a merge meets.
@@ -168,7 +170,7 @@ impl<'a> Kernel<'a> {
         for face in data.faces() {
             members[state.seating.identity_of(face).expect("every face is seated").index()].push(face);
         }
-        Self { model, data, members, deals: Deals::new(model, data) }
+        Self { model, data, members, deals: Deals::new(model, data), joining: Vec::new() }
     }
 
     fn identities(&self, pair: [FaceId; 2], state: &State) -> [IdentityId; 2] {
@@ -255,15 +257,16 @@ impl<'a> Kernel<'a> {
     }
 
     /// ln of R p(deal) for the split that a merge would undo.
-    fn weigh_merge(&self, pair_of: [IdentityId; 2], state: &State) -> Merge {
+    fn weigh_merge(&mut self, pair_of: [IdentityId; 2], state: &State) -> Merge {
         let [i, j] = pair_of;
         let (from, into) = if state.seating.n_of(i) < state.seating.n_of(j) { (i, j) } else { (j, i) };
         let mut group = state.faces.group(into).clone();
-        let mut x = Centred::default();
-        for &face in &self.members[from.index()] {
-            state.look(face, self.model, self.data, &mut x);
-            self.model.face.observe(&mut group, &x);
+        let joining = &self.members[from.index()];
+        self.joining.resize_with(joining.len(), Centred::default);
+        for (x, &face) in self.joining.iter_mut().zip(joining) {
+            state.look(face, self.model, self.data, x);
         }
+        self.model.face.observe_all(&mut group, &self.joining);
         let n_at =
             pair_of.map(|i| state.seating.contexts().map(|c| state.seating.n_at(c, i)).collect::<Vec<_>>());
         let mut votes = state.names.heard(i).clone();

@@ -29,6 +29,11 @@ impl Form {
         self.matrix.is_empty()
     }
 
+    /// How many numbers a face is multiplied with.
+    pub fn size(&self) -> usize {
+        self.matrix.len()
+    }
+
     /// G, given row by row.
     pub fn set_root<'a>(&mut self, rows: impl Iterator<Item = &'a [f64]>, n_axes: usize) {
         self.is_root = true;
@@ -74,14 +79,20 @@ pub(super) struct Forms {
 impl Forms {
     /// Works out at most the forms of faces with an identity whose faces sum to `sum`; none where it has no form.
     /// `safe` is 1 minus what rounding may add to a square.
-    pub fn take(&mut self, form: &Form, faces: &[f32], sum: &[f32], safe: f64) {
+    pub fn take<'a>(
+        &mut self,
+        form: &Form,
+        faces: impl ExactSizeIterator<Item = &'a [f32]>,
+        sum: &[f32],
+        safe: f64,
+    ) {
         self.found.clear();
         if form.is_empty() {
             return;
         }
         let n_axes = sum.len();
-        let n_faces = faces.len() / n_axes;
-        self.residuals.resize(faces.len(), 0.0);
+        let n_faces = faces.len();
+        self.residuals.resize(n_faces * n_axes, 0.0);
         self.squares.resize(n_faces, 0.0);
         self.found.resize(n_faces, 0.0);
         let over_total = (1.0 / form.total) as f32;
@@ -128,21 +139,21 @@ impl Forms {
 }
 
 /// Each face less the mean, and the square of that.
-struct Residuals<'a> {
-    faces: &'a [f32],
+struct Residuals<'a, F> {
+    faces: F,
     sum: &'a [f32],
     over_total: f32,
     residuals: &'a mut [f32],
     squares: &'a mut [f32],
 }
 
-impl WithSimd for Residuals<'_> {
+impl<'a, F: Iterator<Item = &'a [f32]>> WithSimd for Residuals<'_, F> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         let n_axes = self.sum.len();
-        let faces = self.faces.chunks_exact(n_axes).zip(self.residuals.chunks_exact_mut(n_axes));
+        let faces = self.faces.zip(self.residuals.chunks_exact_mut(n_axes));
         for ((face, residual), square) in faces.zip(self.squares) {
             for ((to, y), sum) in residual.iter_mut().zip(face).zip(self.sum) {
                 *to = y - self.over_total * sum;

@@ -269,6 +269,21 @@ impl FullGroup {
         self.look_ahead(model);
     }
 
+    /// As [`FullGroup::observe`] for one after the other.
+    pub(super) fn observe_all(&mut self, model: &Full, xs: &[Centred]) {
+        if !self.scatter.is_few() {
+            return xs.iter().for_each(|x| self.observe(model, x));
+        }
+        self.scatter.observe_together(xs.iter().map(|x| (&x.portrait, &x.values[..], x.lambda(model))));
+        for x in xs {
+            let lambda = x.lambda(model);
+            self.sum.iter_mut().zip(&x.values).for_each(|(sum, y)| *sum += lambda * y);
+            self.total += lambda;
+            self.ln_scales += lambda.ln();
+        }
+        self.look_ahead(model);
+    }
+
     pub(super) fn forget(&mut self, model: &Full, x: &Centred) {
         if self.n_faces() == 1 {
             *self = Self::new(model);
@@ -368,7 +383,7 @@ impl FullGroup {
     }
 
     /// Two or three faces are weighed faster than bounded.
-    fn has_form(&self) -> bool {
+    pub(super) fn has_form(&self) -> bool {
         self.n_faces() > 3
     }
 

@@ -146,6 +146,14 @@ impl FaceModel {
         }
     }
 
+    /// Faces join.
+    pub fn observe_all(&self, group: &mut Group, xs: &[Centred]) {
+        match (&self.kind, group) {
+            (FaceKind::Full(model), Group::Full(group)) => group.observe_all(model, xs),
+            (_, group) => xs.iter().for_each(|x| self.observe(group, x)),
+        }
+    }
+
     /// A face leaves.
     pub fn forget(&self, group: &mut Group, x: &Centred) {
         match (&self.kind, group) {

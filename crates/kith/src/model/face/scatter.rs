@@ -119,23 +119,8 @@ impl Scatter {
 
     /// A face of weight lambda joins those that sum to `sum`, weighted.
     pub fn observe(&mut self, row: &Portrait, y: &[f64], lambda: f64, sum: &[f64]) {
-        let n = self.n_faces() as usize;
         match &mut self.form {
-            Form::Few { gram, .. } => {
-                let mut next = Vec::with_capacity((n + 1) * (n + 1));
-                let mut with_rows = Vec::new();
-                products(&self.rows, y, &mut with_rows);
-                for (r, &with_y) in with_rows.iter().enumerate() {
-                    next.extend_from_slice(&gram[r * n..(r + 1) * n]);
-                    next.push(with_y);
-                }
-                next.extend_from_slice(&with_rows);
-                next.push(dot(y, y));
-                *gram = next;
-                self.rows.push(Arc::clone(row));
-                self.weights.push(lambda);
-                if n + 1 > self.many() { self.rebuild_many() } else { self.factorise() }
-            }
+            Form::Few { .. } => self.observe_together([(row, y, lambda)]),
             Form::Many { root, n_updates } => {
                 let total: f64 = self.weights.iter().sum();
                 let e: Vec<f64> = y.iter().zip(sum).map(|(y, s)| y - s / total).collect();
@@ -146,6 +131,39 @@ impl Scatter {
                 self.rebuild_if_old();
             }
         }
+    }
+
+    /// Faces join the others: as many with one factorisation as one. Only for few.
+    pub fn observe_together<'a>(&mut self, faces: impl IntoIterator<Item = (&'a Portrait, &'a [f64], f64)>) {
+        let before = self.rows.len();
+        let mut values = Vec::new();
+        for (row, y, lambda) in faces {
+            self.rows.push(Arc::clone(row));
+            self.weights.push(lambda);
+            values.push(y);
+        }
+        let n = self.rows.len();
+        let Form::Few { gram, .. } = &mut self.form else {
+            unreachable!("only few faces have a Gram matrix")
+        };
+        let mut next = vec![0.0; n * n];
+        for r in 0..before {
+            next[r * n..r * n + before].copy_from_slice(&gram[r * before..(r + 1) * before]);
+        }
+        let mut with_rows = Vec::new();
+        for (r, y) in (before..).zip(values) {
+            products(&self.rows[..=r], y, &mut with_rows);
+            for (c, &product) in with_rows.iter().enumerate() {
+                next[r * n + c] = product;
+                next[c * n + r] = product;
+            }
+        }
+        *gram = next;
+        if n > self.many() { self.rebuild_many() } else { self.factorise() }
+    }
+
+    pub fn is_few(&self) -> bool {
+        matches!(self.form, Form::Few { .. })
     }
 
     /// A face of weight lambda leaves; the others sum to `sum`, weighted.

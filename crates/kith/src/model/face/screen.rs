@@ -19,6 +19,7 @@ use std::ops::Range;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 use pulp::Arch;
+use rayon::prelude::*;
 
 use super::forms::{Form, Forms};
 use super::{Centred, FaceKind, FaceModel, Group, ONE_KIND};
@@ -28,6 +29,9 @@ use crate::math::vectors::dot_in_lanes_f32;
 const LANES: usize = 16;
 /// So many identities' products are kept at once, near the processor.
 const TILE: usize = 256;
+/// From so many products of numbers on, the forms of a tile are shared among threads, and at least so many each.
+const SHARED: usize = 4_000_000;
+const SHARE: usize = 8;
 /// r is as good as at its limit from here on, and squares stay finite.
 const FAR: f32 = 1e9;
 
@@ -74,6 +78,8 @@ pub struct Screen {
     column: Column,
     /// The identities' quadratic forms, and room to work them out.
     matrices: Vec<Form>,
+    /// Whether the identity has a form that is still to be worked out.
+    is_stale: Vec<bool>,
     forms: Forms,
     /// The forms of a tile, a row per face; NaN where there is none.
     known: Vec<f32>,
@@ -116,6 +122,7 @@ impl Screen {
             products: Vec::new(),
             column: Column::default(),
             matrices: Vec::new(),
+            is_stale: Vec::new(),
             forms: Forms::default(),
             known: Vec::new(),
         }
@@ -126,23 +133,24 @@ impl Screen {
         self.n_columns = 0;
         self.looks.clear();
         for group in groups {
-            self.open(group, model, 0);
+            self.open(group, model, &[]);
         }
     }
 
-    /// An identity arrives; faces from a row on are to know it.
-    pub fn open(&mut self, group: &Group, model: &FaceModel, from_row: usize) {
+    /// An identity arrives; the faces of some rows are to know it.
+    pub fn open(&mut self, group: &Group, model: &FaceModel, rows: &[usize]) {
         self.n_columns += 1;
-        let rows = self.n_columns.next_multiple_of(LANES);
-        if self.sums.len() < rows * self.n_axes {
-            self.sums.resize(rows * self.n_axes, 0.0);
-            self.constants.resize(rows / LANES * self.n_fields() * LANES, f32::NEG_INFINITY);
-            self.matrices.resize_with(rows, Form::default);
+        let n_columns = self.n_columns.next_multiple_of(LANES);
+        if self.sums.len() < n_columns * self.n_axes {
+            self.sums.resize(n_columns * self.n_axes, 0.0);
+            self.constants.resize(n_columns / LANES * self.n_fields() * LANES, f32::NEG_INFINITY);
+            self.matrices.resize_with(n_columns, Form::default);
+            self.is_stale.resize(n_columns, false);
         }
-        if rows > self.stride {
-            self.widen(rows);
+        if n_columns > self.stride {
+            self.widen(n_columns);
         }
-        self.refresh(self.n_columns - 1, group, model, from_row);
+        self.refresh(self.n_columns - 1, group, model, rows);
     }
 
     /// An identity has left, and the last one has taken its place; faces before a row no longer matter.
@@ -157,13 +165,14 @@ impl Screen {
             self.constants[to] = value;
         }
         self.matrices.swap(place, last);
+        self.is_stale[place] = self.is_stale[last];
         for row in from_row..self.n_rows() {
             self.bounds[row * self.stride + place] = self.bounds[row * self.stride + last];
         }
     }
 
-    /// An identity's faces are others than before; faces from a row on are to know it.
-    pub fn refresh(&mut self, place: usize, group: &Group, model: &FaceModel, from_row: usize) {
+    /// An identity's faces are others than before; the faces of some rows are to know it.
+    pub fn refresh(&mut self, place: usize, group: &Group, model: &FaceModel, rows: &[usize]) {
         let mut column = std::mem::take(&mut self.column);
         let sum = model.column(group, self.unit, self.safe, &mut column);
         let row = &mut self.sums[place * self.n_axes..(place + 1) * self.n_axes];
@@ -177,15 +186,26 @@ impl Screen {
             self.constants[to] = value as f32;
         }
         self.column = column;
-        group.form(model, &mut self.matrices[place]);
-        if from_row < self.n_rows() {
-            self.take_forms(place, from_row);
-            Arch::new().dispatch(OneColumn { screen: self, place, from_row });
+        self.is_stale[place] = group.has_form();
+        if !rows.is_empty() {
+            self.work_out(place, group, model);
+            let mut forms = std::mem::take(&mut self.forms);
+            self.take_forms(place, Some(rows), &mut forms);
+            self.forms = forms;
+            Arch::new().dispatch(OneColumn { screen: self, place, rows });
         }
     }
 
-    /// Looks at the next faces: their bounds with all identities.
-    pub fn look(&mut self, block: &[Centred]) {
+    /// Works out the form of an identity, if it has one that is not known.
+    fn work_out(&mut self, place: usize, group: &Group, model: &FaceModel) {
+        if std::mem::take(&mut self.is_stale[place]) || !group.has_form() {
+            group.form(model, &mut self.matrices[place]);
+        }
+    }
+
+    /// Looks at the next faces: their bounds with all identities, whose groups `group_at` gives.
+    pub fn look<'a>(&mut self, block: &[Centred], group_at: impl Fn(usize) -> &'a Group, model: &FaceModel) {
+        (0..self.n_columns).for_each(|place| self.work_out(place, group_at(place), model));
         let (mut faces, mut looks) = (std::mem::take(&mut self.faces), std::mem::take(&mut self.looks));
         faces.clear();
         looks.clear();
@@ -206,18 +226,39 @@ impl Screen {
                 let faces = faces.subcols(axes.start, axes.len()).transpose();
                 matmul(out, Accum::Replace, sums.subcols(axes.start, axes.len()), faces, 1.0, Par::Seq);
             }
-            let mut known = std::mem::take(&mut self.known);
-            known.clear();
-            known.resize(block.len() * TILE, f32::NAN);
-            for place in first..(first + width).min(self.n_columns) {
-                self.take_forms(place, 0);
-                for (row, form) in self.forms.found.iter().enumerate() {
-                    known[row * TILE + place - first] = *form;
-                }
-            }
-            self.known = known;
+            self.look_at_forms(first..(first + width).min(self.n_columns));
             Arch::new().dispatch(OneTile { screen: self, first, width });
         }
+    }
+
+    /// The forms of all faces with the identities of a tile. Where that is much work, idle threads help: a form is the
+    /// same whoever works it out.
+    fn look_at_forms(&mut self, places: Range<usize>) {
+        let (first, n_rows) = (places.start, self.n_rows());
+        let mut known = std::mem::take(&mut self.known);
+        known.clear();
+        known.resize(n_rows * TILE, f32::NAN);
+        let mut put = |place: usize, found: &[f32]| {
+            found.iter().enumerate().for_each(|(row, form)| known[row * TILE + place - first] = *form);
+        };
+        let n_products: usize = self.matrices[places.clone()].iter().map(|form| form.size() * n_rows).sum();
+        if n_products > SHARED {
+            let take = |forms: &mut Forms, place: usize| {
+                self.take_forms(place, None, forms);
+                forms.found.clone()
+            };
+            let found: Vec<Vec<f32>> =
+                places.clone().into_par_iter().with_min_len(SHARE).map_init(Forms::default, take).collect();
+            places.zip(found).for_each(|(place, found)| put(place, &found));
+        } else {
+            let mut forms = std::mem::take(&mut self.forms);
+            for place in places {
+                self.take_forms(place, None, &mut forms);
+                put(place, &forms.found);
+            }
+            self.forms = forms;
+        }
+        self.known = known;
     }
 
     /// A face's coordinates and what it alone adds.
@@ -240,15 +281,23 @@ impl Screen {
         out.clear();
         Arch::new().dispatch(OneFace { screen: self, face: &face, look: &look, out });
         out.truncate(self.n_columns);
-        let with_form = out.iter_mut().zip(&self.matrices).filter(|(_, form)| !form.is_empty());
-        with_form.for_each(|(bound, _)| *bound = f32::NAN);
+        let has_form =
+            self.matrices.iter().zip(&self.is_stale).map(|(form, is_stale)| *is_stale || !form.is_empty());
+        out.iter_mut()
+            .zip(has_form)
+            .filter(|(_, has_form)| *has_form)
+            .for_each(|(bound, _)| *bound = f32::NAN);
     }
 
-    /// Works out at most the quadratic forms of the faces from a row on, where the identity has one.
-    fn take_forms(&mut self, place: usize, from_row: usize) {
+    /// Works out at most the quadratic forms of the faces of some rows, or of all, where the identity has one.
+    fn take_forms(&self, place: usize, rows: Option<&[usize]>, forms: &mut Forms) {
         let (n, form) = (self.n_axes, &self.matrices[place]);
         let sum = &self.sums[place * n..(place + 1) * n];
-        self.forms.take(form, &self.faces[from_row * n..], sum, self.safe);
+        let face = |row: usize| &self.faces[row * n..(row + 1) * n];
+        match rows {
+            Some(rows) => forms.take(form, rows.iter().map(|&row| face(row)), sum, self.safe),
+            None => forms.take(form, self.faces.chunks_exact(n), sum, self.safe),
+        }
     }
 
     /// Per identity: at least the predictive of a face of the block. May be NaN: nothing is known then.
@@ -417,11 +466,11 @@ impl pulp::NullaryFnOnce for OneFace<'_> {
     }
 }
 
-/// The bounds of one identity with the faces from a row on.
+/// The bounds of one identity with the faces of some rows.
 struct OneColumn<'a> {
     screen: &'a mut Screen,
     place: usize,
-    from_row: usize,
+    rows: &'a [usize],
 }
 
 impl pulp::NullaryFnOnce for OneColumn<'_> {
@@ -429,11 +478,11 @@ impl pulp::NullaryFnOnce for OneColumn<'_> {
 
     #[inline(always)]
     fn call(self) {
-        let Self { screen, place, from_row } = self;
+        let Self { screen, place, rows } = self;
         let n = screen.n_axes;
         let sum = &screen.sums[place * n..(place + 1) * n];
         let mut products = [[0.0; LANES]; MOST_LEVELS];
-        for row in from_row..screen.n_rows() {
+        for (at, &row) in rows.iter().enumerate() {
             let face = &screen.faces[row * n..(row + 1) * n];
             for (lanes, axes) in products.iter_mut().zip(&screen.levels) {
                 lanes[place % LANES] = dot_in_lanes_f32(&sum[axes.clone()], &face[axes.clone()]);
@@ -441,7 +490,7 @@ impl pulp::NullaryFnOnce for OneColumn<'_> {
             let (group, products) = (place / LANES, &products[..screen.levels.len()]);
             let look = screen.look_of(row);
             let mut distances = screen.distances(group, products, look);
-            if let Some(form) = screen.forms.found.get(row - from_row) {
+            if let Some(form) = screen.forms.found.get(at) {
                 distances[place % LANES] = *form;
             }
             let bounds = screen.of_lanes(group, products, &distances, look);
@@ -466,6 +515,14 @@ impl FaceModel {
 }
 
 impl Group {
+    /// Whether a quadratic form is worth having.
+    fn has_form(&self) -> bool {
+        match self {
+            Self::Isotropic(_) => false,
+            Self::Full(group) => group.has_form(),
+        }
+    }
+
     /// The quadratic form, where there are several faces and it is worth having.
     fn form(&self, model: &FaceModel, out: &mut Form) {
         out.clear();
