@@ -22,27 +22,8 @@ const FEW: usize = 8;
 
 /// Reseats every face in turn; returns how many changed their identity.
 pub fn step(state: &mut State, model: &Model, data: &Dataset, rng: &mut Rng) -> usize {
-    let faces = by_looks(data);
+    let faces: Vec<FaceId> = data.faces().collect();
     Scan::new(model).pass(&faces, state, model, data, rng)
-}
-
-/// All faces, alike ones side by side: what is at hand for one is then at hand for the next. Each follows the face that
-/// looks most like it of those before it, and is followed by those that look most like it.
-fn by_looks(data: &Dataset) -> Vec<FaceId> {
-    let mut followers = vec![Vec::new(); data.n_faces()];
-    let mut waiting = Vec::new();
-    for face in data.faces() {
-        match data.neighbours(face).first() {
-            Some(alike) => followers[alike.index()].push(face),
-            None => waiting.push(face),
-        }
-    }
-    let mut order = Vec::with_capacity(data.n_faces());
-    while let Some(face) = waiting.pop() {
-        order.push(face);
-        waiting.append(&mut followers[face.index()]);
-    }
-    order
 }
 
 /// What a scan keeps between faces, to allocate nothing on the way.
@@ -473,7 +454,7 @@ mod tests {
 
     /// Scans with an audit; how many faces moved.
     fn audited(state: &mut State, model: &Model, data: &Dataset, rng: &mut Rng) -> (usize, Audit) {
-        let faces = by_looks(data);
+        let faces: Vec<FaceId> = data.faces().collect();
         let mut scan = Scan::new(model);
         scan.audit = Some(Audit::default());
         let moved = scan.pass(&faces, state, model, data, rng);
