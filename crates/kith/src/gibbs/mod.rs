@@ -7,7 +7,7 @@ pub mod names;
 pub mod split_merge;
 pub mod weights;
 
-mod concentration;
+pub(crate) mod concentration;
 #[cfg(test)]
 mod geweke;
 #[cfg(test)]

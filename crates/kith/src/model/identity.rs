@@ -23,7 +23,7 @@ pub struct IdentityModel {
 pub enum Strangers {
     /// As many as the context's next face: alpha_c pi_0' / (N_c. + alpha_c), (7).
     Expected,
-    /// The share of strangers is the occasion's own, learnt from all faces asked about together (deviation D11).
+    /// As many as all faces asked about together tell (deviation D11).
     Learnt,
 }
 

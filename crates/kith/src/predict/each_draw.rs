@@ -50,16 +50,30 @@ impl Posterior {
         let (&ln_stranger, ln_known) =
             ln_seats.split_last().expect("there is always a seat for a new identity");
 
-        let best = (0..ln_known.len()).max_by(|&a, &b| ln_known[a].total_cmp(&ln_known[b]));
-        let identity = best.filter(|&best| ln_known[best] > ln_stranger).map(|best| best as u32);
+        let known = (0..).zip(ln_known.iter().map(|ln_p| ln_p.exp()));
+        self.said_by(draw, known, [ln_stranger, ln_sum_exp(ln_known)])
+    }
 
-        let mut of_name: Vec<f64> = draw.name_weights.iter().map(|h| h * ln_stranger.exp()).collect();
-        for (ln_p, name) in ln_known.iter().zip(&draw.name) {
-            of_name[name.map_or(self.n_names, |label| label.index())] += ln_p.exp();
+    /// What a draw says of a face that is each of its identities with these probabilities; and ln of those of a
+    /// stranger, and of anybody seen.
+    pub(super) fn said_by(
+        &self,
+        draw: &Pooled,
+        known: impl Iterator<Item = (u32, f64)>,
+        [ln_stranger, ln_seen]: [f64; 2],
+    ) -> ByDraw {
+        let stranger = ln_stranger.exp();
+        let mut of_name: Vec<f64> = draw.name_weights.iter().map(|h| h * stranger).collect();
+        let (mut identity, mut most) = (None, stranger);
+        for (number, p) in known {
+            of_name[draw.name[number as usize].map_or(self.n_names, |label| label.index())] += p;
+            if p > most {
+                (identity, most) = (Some(number), p);
+            }
         }
         let best = (0..self.n_names).max_by(|&a, &b| of_name[a].total_cmp(&of_name[b]));
         let name = best.filter(|&best| of_name[best] > of_name[self.n_names]).map(LabelId::new);
-        ByDraw { ln_stranger, ln_seen: ln_sum_exp(ln_known), identity, name }
+        ByDraw { ln_stranger, ln_seen, identity, name }
     }
 }
 

@@ -35,6 +35,7 @@ pub(super) struct NewFrame<'p> {
 }
 
 /// What one draw says of a new frame.
+#[derive(Clone, Debug)]
 pub(super) struct Marginals {
     /// ln p(the frame's faces | draw).
     pub ln_evidence: f64,
@@ -122,6 +123,30 @@ impl<'p> NewFrame<'p> {
     /// or others, one per draw.
     pub fn under_all(&mut self, shares: Option<&[f64]>) -> Vec<Marginals> {
         self.marginals(shares, shortlist::find)
+    }
+
+    /// Per draw, the identities that may matter to the only face of a frame, in a context without faces: those within
+    /// `reach` of the best of them, with ln predictives.
+    pub fn near_as_guest(&self, reach: f64) -> Vec<Vec<(u32, f64)>> {
+        let draws = self.posterior.draws.iter();
+        let candidates: Vec<Vec<Candidate>> =
+            draws.map(|draw| self.candidates(draw, Some(draw.ln_unseen.exp()))).collect();
+        let table = |(draw, candidate): (&'p Pooled, &Candidate)| Table {
+            best: f64::NEG_INFINITY,
+            seats: Seats::of(draw, candidate),
+            near: Vec::new(),
+        };
+        let draws: &'p [Pooled] = &self.posterior.draws;
+        let of_draw = |(draw, candidates): (&'p Pooled, &Vec<Candidate>)| {
+            candidates.iter().map(|candidate| table((draw, candidate))).collect()
+        };
+        let mut tables: Vec<Vec<Table<'p>>> = draws.iter().zip(&candidates).map(of_draw).collect();
+        shortlist::find(self.posterior, &self.xs[0], &mut tables);
+        let near = |table: &Table<'p>| {
+            let is_near = |near: &&Near| near.ln_weight > table.best - reach;
+            table.near.iter().filter(is_near).map(|near| (near.identity, near.ln_face)).collect()
+        };
+        tables.iter().map(|of_draw| near(&of_draw[0])).collect()
     }
 
     /// The contexts that the frame may have, per draw.

@@ -10,6 +10,7 @@ mod posterior;
 mod prediction;
 pub mod representative;
 mod shortlist;
+mod together;
 
 pub use each_draw::ByDraw;
 pub use occasion::{NewPhoto, Occasion};

@@ -1,8 +1,12 @@
-//! Faces that are asked about together: how many of them are strangers is learnt from them (deviation D11).
+//! Faces that are asked about together: who is on the other photos tells who is on this one (deviation D11).
 //!
 //! The photos of a week at home hold hardly anybody new, those of a wedding hardly anybody known. Both may be asked
 //! about after the same training, whose next face would be new with probability alpha_c pi_0' / (N_c. + alpha_c). So an
-//! occasion has a share s of strangers of its own, with the prior that a context without faces gives it,
+//! occasion is a context of its own. Where training had no contexts, its faces are seated together in that one
+//! (`together.rs`).
+//!
+//! Where the photos have contexts that training knows, or are too many, only the occasion's share s of strangers is learnt
+//! from them, with the prior that a context without faces gives it,
 //!
 //! `s ~ Beta(alpha_c pi_0', alpha_c (1 - pi_0'))`,
 //!
@@ -16,8 +20,10 @@
 use rayon::prelude::*;
 
 use super::each_draw::ByDraw;
+use super::frame::Marginals;
 use super::posterior::{Pooled, Posterior};
 use super::prediction::Prediction;
+use super::together::{self, Seated};
 use crate::model::Strangers;
 
 /// A new photo: where it was taken, if that is known, and the faces on it.
@@ -29,15 +35,17 @@ pub struct NewPhoto<'a> {
     pub faces: Vec<&'a [f32]>,
 }
 
-/// New photos, and per draw how many strangers are on them.
+/// New photos, and what they say of each other.
 #[derive(Clone, Debug)]
 pub struct Occasion<'a> {
     photos: &'a [NewPhoto<'a>],
     /// Per photo, the share of strangers among the others, one number per draw; none where it is as expected.
     shares: Vec<Option<Vec<f64>>>,
+    /// Per photo, where its faces sit, where all are seated together.
+    together: Option<Vec<Seated>>,
 }
 
-/// The share is learnt from at most about so many faces, which tell it to a few per cent.
+/// At most so many faces are seated together. Of more, about so many tell the share to a few per cent.
 const MOST_FACES: usize = 2_000;
 /// Rounds at most, and the change of a probability that ends them.
 const ROUNDS: usize = 500;
@@ -47,9 +55,13 @@ impl Posterior {
     /// Takes photos for one occasion, which `after_photo` is told of one by one.
     pub fn occasion<'a>(&self, photos: &'a [NewPhoto<'a>], after_photo: &(dyn Fn() + Sync)) -> Occasion<'a> {
         if self.model.identity.strangers == Strangers::Expected {
-            return Occasion { photos, shares: vec![None; photos.len()] };
+            return Occasion { photos, shares: vec![None; photos.len()], together: None };
         }
         let n_faces: usize = photos.iter().map(|photo| photo.faces.len()).sum();
+        if self.is_without_contexts() && n_faces <= MOST_FACES {
+            let together = Some(together::seat(self, photos, after_photo));
+            return Occasion { photos, shares: vec![None; photos.len()], together };
+        }
         let step = n_faces.div_ceil(MOST_FACES).max(1);
         // Per photo that is looked at, and face of it: ln of how much better a stranger explains it, per draw.
         let looked: Vec<usize> = (0..photos.len()).step_by(step).collect();
@@ -77,17 +89,28 @@ impl Posterior {
         let of = |place: usize| by_draw.iter().map(|shares| shares[place]).collect::<Vec<f64>>();
         let mut all = vec![Some(of(looked.len())); photos.len()];
         looked.iter().enumerate().for_each(|(place, &number)| all[number] = Some(of(place)));
-        Occasion { photos, shares: all }
+        Occasion { photos, shares: all, together: None }
     }
 
     /// Predicts all faces of one photo of an occasion jointly, as [`Posterior::predict`] does.
     pub fn predict_on(&self, occasion: &Occasion<'_>, photo: usize, weighted: bool) -> Vec<Prediction> {
         let NewPhoto { context, faces } = &occasion.photos[photo];
+        if let Some(together) = &occasion.together {
+            return self.answer_all(&together[photo].marginals, faces.len(), *context, weighted);
+        }
         self.predict_with(*context, faces, weighted, occasion.shares[photo].as_deref())
     }
 
     /// Asks every draw about the first face of a photo of an occasion, as [`Posterior::predict_each`] does.
     pub fn predict_each_on(&self, occasion: &Occasion<'_>, photo: usize) -> Vec<ByDraw> {
+        if let Some(together) = &occasion.together {
+            let Seated { marginals, ln_kinds } = &together[photo];
+            let each = self.draws.iter().zip(marginals.iter().zip(ln_kinds));
+            let by_draw = |(draw, (marginals, ln_kinds)): (&Pooled, (&Marginals, &Vec<[f64; 2]>))| {
+                self.said_by(draw, marginals.identities[0].iter().copied(), ln_kinds[0])
+            };
+            return each.map(by_draw).collect();
+        }
         let NewPhoto { context, faces } = &occasion.photos[photo];
         self.predict_each_with(*context, faces[0], occasion.shares[photo].as_deref())
     }
@@ -171,7 +194,7 @@ mod tests {
         assert!((found[2_000] - 0.3).abs() < 0.06, "{}", found[2_000]);
     }
 
-    /// Two people learnt from; the same doubtful face among known ones and among strangers.
+    /// Two people learnt from at home; there the same doubtful face among known ones and among strangers.
     #[test]
     fn a_doubtful_face_is_a_stranger_more_probably_among_strangers() {
         let prior = Isotropic { mean: vec![0.0; 2], kappa: 0.1, shape: 3.0, rate: 2.0 };
@@ -180,7 +203,7 @@ mod tests {
         let mut learner = Learner::new(model, 4, 3, Schedule::ONLINE).unwrap();
         for k in 0..12 {
             let face = [[6.0, 0.1 * k as f32], [-6.0, 0.1 * k as f32]][k % 2];
-            learner.push_frame(None, &[NewFace { embedding: &face, name: None }]).unwrap();
+            learner.push_frame(Some("home"), &[NewFace { embedding: &face, name: None }]).unwrap();
         }
         let draws = learner.ensemble().draws(learner.model(), learner.data());
         let posterior = Posterior::new(learner.model().clone(), learner.data(), &draws);
@@ -188,9 +211,11 @@ mod tests {
         let [near, far] = [[6.0f32, 0.4], [0.0f32, 14.0]];
         let ask = |others: [f32; 2]| {
             let others = [others; 20];
-            let mut photos: Vec<NewPhoto<'_>> =
-                others.iter().map(|face| NewPhoto { context: None, faces: vec![face.as_slice()] }).collect();
-            photos.push(NewPhoto { context: None, faces: vec![&doubtful] });
+            let mut photos: Vec<NewPhoto<'_>> = others
+                .iter()
+                .map(|face| NewPhoto { context: Some("home"), faces: vec![face.as_slice()] })
+                .collect();
+            photos.push(NewPhoto { context: Some("home"), faces: vec![&doubtful] });
             let occasion = posterior.occasion(&photos, &|| ());
             let answer = posterior.predict_on(&occasion, 20, false).remove(0);
             let total = answer.acquainted + answer.familiar + answer.stranger;

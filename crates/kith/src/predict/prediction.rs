@@ -74,20 +74,32 @@ impl Posterior {
         for piece in faces.chunks(MOST_FACES) {
             let mut frame = NewFrame::new(self, context, piece);
             let marginals = frame.under_all(shares);
-            let weights = draw_weights(&marginals, weighted);
-            let context = self.context(&marginals, &weights, context);
-            for face in 0..piece.len() {
-                let mut tally = Tally::new(self, &weights);
-                for (draw, marginal) in marginals.iter().enumerate() {
-                    tally.add_new(draw, marginal.new[face]);
-                    for &(identity, p) in &marginal.identities[face] {
-                        tally.add(draw, identity, self.draws[draw].group[identity as usize], p);
-                    }
-                }
-                answers.push(tally.answer(context.clone()));
-            }
+            answers.extend(self.answer_all(&marginals, piece.len(), context, weighted));
         }
         answers
+    }
+
+    /// The answers about all faces of a frame, of which each draw says this.
+    pub(super) fn answer_all(
+        &self,
+        marginals: &[Marginals],
+        n_faces: usize,
+        context: Option<&str>,
+        weighted: bool,
+    ) -> Vec<Prediction> {
+        let weights = draw_weights(marginals, weighted);
+        let context = self.context(marginals, &weights, context);
+        let answer = |face: usize| {
+            let mut tally = Tally::new(self, &weights);
+            for (draw, marginal) in marginals.iter().enumerate() {
+                tally.add_new(draw, marginal.new[face]);
+                for &(identity, p) in &marginal.identities[face] {
+                    tally.add(draw, identity, self.draws[draw].group[identity as usize], p);
+                }
+            }
+            tally.answer(context.clone())
+        };
+        (0..n_faces).map(answer).collect()
     }
 
     /// The answer about a face alone in its frame.

@@ -76,6 +76,10 @@ pub(super) fn of(experiment: &Naming<'_>, outcomes: &[Outcome]) -> Findings {
              share of the label and on how like others the photo is; it helps little with the familiar, who take the \
              whole of some label along the graph however weakly they are tied to it."
                 .to_owned(),
+            "Our default model looks at all photos asked about together, without their names (D11 in PAPER.md). The \
+             baselines and the paper's model answer each photo by itself; label propagation sees unnamed training \
+             photos, but none of those asked about."
+                .to_owned(),
         ],
     }
 }

@@ -63,6 +63,9 @@ pub(super) fn of(experiment: &Unknown<'_>, outcomes: &[Outcome]) -> Findings {
              Neither baseline has a probability, so neither has a decision without a threshold, a Brier score or a \
              calibration error."
                 .to_owned(),
+            "Our default model looks at all photos asked about together (D11 in PAPER.md); the baselines and the paper's \
+             model answer each photo by itself."
+                .to_owned(),
         ],
     }
 }
