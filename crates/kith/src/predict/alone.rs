@@ -5,7 +5,8 @@
 //! out beforehand. Groups are taken in the order of an upper bound, until all that are left could not add
 //! [`NEGLIGIBLE`] to the total of any draw.
 
-use super::frame::{Candidate, Marginals, NewFrame};
+use super::candidates::Candidate;
+use super::frame::{Marginals, NewFrame};
 use super::posterior::Posterior;
 
 /// The share of a draw's total that may be left out.

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::alone::Alone;
-use super::frame::{ContextLabel, MOST_FACES, Marginals, NewFrame};
+use super::candidates::ContextLabel;
+use super::frame::{MOST_FACES, Marginals, NewFrame};
 use super::posterior::Posterior;
 use crate::chain::diagnostics::weighted_highest_density_interval;
 use crate::ids::{FaceId, LabelId};

@@ -3,8 +3,9 @@
 //! Groups are weighed in the order of an upper bound, best first, at every seat they have in any draw. Once the bound
 //! is negligible beside the best seat of every draw, so is everything that follows.
 
-use super::frame::{NEGLIGIBLE, Seats};
+use super::frame::NEGLIGIBLE;
 use super::posterior::Posterior;
+use super::seats::Seats;
 use crate::model::face::Centred;
 
 /// Groups are first weighed down to so many nats below the best bound: usually all that matter.

@@ -17,7 +17,8 @@ use std::collections::HashMap;
 
 use rayon::prelude::*;
 
-use super::frame::{ContextLabel, Marginals, NewFrame};
+use super::candidates::ContextLabel;
+use super::frame::{Marginals, NewFrame};
 use super::occasion::NewPhoto;
 use super::posterior::{Pooled, Posterior};
 use crate::gibbs::concentration::draw_tables;
