@@ -20,8 +20,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::after::{After, Others};
 use super::forms::Form;
-use super::scales::{self, PerScale, Scales};
+use super::scales::{PerScale, Scales};
 use super::scatter::Scatter;
 use super::screen::Column;
 use super::{Centred, Portrait};
@@ -56,7 +57,7 @@ pub struct FullPrior {
 pub struct Full {
     prior: Arc<FullPrior>,
     /// Axes of equal psi.
-    levels: Vec<(Range<usize>, f64)>,
+    pub(super) levels: Vec<(Range<usize>, f64)>,
     pub(super) scales: Scales,
 }
 
@@ -71,17 +72,6 @@ pub struct FullGroup {
     ln_scales: f64,
     scatter: Scatter,
     after: After,
-}
-
-/// What the predictive of the next face needs of the faces before it, per scale of the next face.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-struct After {
-    /// `1 / (L' (1 + L' psi))`, L' = L + lambda, per level: the mean's quadratic form is the sum of w |sum'|^2.
-    weights: Vec<PerScale>,
-    /// `lambda L / L'`: how much the next face adds to S in the direction y - ybar.
-    gain: PerScale,
-    /// Everything that does not depend on the next face.
-    ln_constant: PerScale,
 }
 
 impl Full {
@@ -170,7 +160,7 @@ impl Full {
     }
 
     /// -1/2 sum_d ln (2 pi (psi_d + 1/L)).
-    fn ln_mean_scale(&self, total: f64) -> f64 {
+    pub(super) fn ln_mean_scale(&self, total: f64) -> f64 {
         let ln = |(axes, psi): &(Range<usize>, f64)| {
             axes.len() as f64 * (2.0 * std::f64::consts::PI * (psi + 1.0 / total)).ln()
         };
@@ -178,13 +168,13 @@ impl Full {
     }
 
     /// The mean's quadratic form: sum_d sum_d^2 / (L (1 + L psi_d)).
-    fn quadratic_of_mean(&self, squares: &[f64], total: f64) -> f64 {
+    pub(super) fn quadratic_of_mean(&self, squares: &[f64], total: f64) -> f64 {
         let levels = self.levels.iter().zip(squares);
         levels.map(|((_, psi), square)| square / (total * (1.0 + total * psi))).sum()
     }
 
     /// ln of the n-th factor of t: Gamma((nu+n)/2) / Gamma((nu+n-D)/2) * (pi P)^(-D/2).
-    fn ln_step(&self, n: f64) -> f64 {
+    pub(super) fn ln_step(&self, n: f64) -> f64 {
         let d = self.n_axes() as f64;
         Self::ln_gammas(self.prior.freedom, n, d) - 0.5 * d * (std::f64::consts::PI * self.scale()).ln()
     }
@@ -460,80 +450,5 @@ impl FullGroup {
         model.squares(&self.sum, &mut self.squares);
         let (n, ln_det) = (self.n_faces(), self.scatter.ln_det());
         self.after.work_out(model, Others { n, total: self.total, squares: &self.squares, ln_det });
-    }
-}
-
-/// The faces before the next one: how many, L, |sum|^2 per level, and ln |I + S/P|.
-#[derive(Clone, Copy)]
-struct Others<'a> {
-    n: u32,
-    total: f64,
-    squares: &'a [f64],
-    ln_det: f64,
-}
-
-impl After {
-    fn work_out(&mut self, model: &Full, others: Others) {
-        let Others { n, total, squares, ln_det } = others;
-        let d = model.n_axes() as f64;
-        let mut ln_before = 0.0;
-        if n > 0 {
-            ln_before = 0.5 * model.quadratic_of_mean(squares, total) - model.ln_mean_scale(total)
-                + model.ln_step(f64::from(n))
-                - 0.5 * ln_det;
-        }
-        let Self { weights, gain, ln_constant } = self;
-        weights.clear();
-        weights.extend(model.levels.iter().map(|(_, psi)| {
-            model.scales.lambda.map(|lambda| 1.0 / ((total + lambda) * (1.0 + (total + lambda) * psi)))
-        }));
-        for (scale, lambda) in model.scales.lambda[..model.scales.n].iter().enumerate() {
-            let next = total + lambda;
-            gain[scale] = lambda * total / next;
-            let ln_volume = if n > 0 { 0.5 * d * gain[scale].ln() } else { 0.0 };
-            ln_constant[scale] = ln_before + ln_volume + model.ln_mean_scale(next);
-        }
-    }
-
-    /// Per scale of a face: ln of its prior, and power times the term.
-    fn terms_with_prior(
-        &self,
-        model: &Full,
-        n: u32,
-        squares: &[f64],
-        products: &[f64; MOST_LEVELS],
-        x: &Centred,
-        q: f64,
-    ) -> PerScale {
-        let mut terms = [f64::NEG_INFINITY; scales::MOST];
-        for (scale, &ln_p) in model.scales.ln_p[..model.scales.n].iter().enumerate() {
-            terms[scale] = ln_p + model.prior.power * self.term(model, scale, n, squares, products, x, q);
-        }
-        terms
-    }
-
-    /// ln (f(faces, y) / f(faces)) at one scale, for n faces; q is (y - ybar)^T (P I + S)^-1 (y - ybar).
-    #[allow(clippy::too_many_arguments)]
-    fn term(
-        &self,
-        model: &Full,
-        scale: usize,
-        n: u32,
-        squares: &[f64],
-        products: &[f64; MOST_LEVELS],
-        x: &Centred,
-        q: f64,
-    ) -> f64 {
-        let lambda = model.scales.lambda[scale];
-        let mut mean = 0.0;
-        for (level, weights) in self.weights.iter().enumerate() {
-            let square = squares[level] + lambda * (2.0 * products[level] + lambda * x.squares[level]);
-            mean += weights[scale] * square;
-        }
-        let mut term = self.ln_constant[scale] - 0.5 * mean;
-        if n > 0 {
-            term -= 0.5 * (model.prior.freedom + f64::from(n)) * (self.gain[scale] * q).ln_1p();
-        }
-        term
     }
 }

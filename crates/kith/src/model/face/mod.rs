@@ -3,6 +3,7 @@
 //! Kernels see a [`FaceModel`] and, per identity, a [`Group`] of sufficient statistics (observe, forget) and,
 //! when appearance is kept explicitly, a [`Face`]. A further face model is a further arm here and nowhere else.
 
+mod after;
 mod empirical;
 mod forms;
 mod full;

@@ -1,0 +1,93 @@
+//! What the next face's predictive needs of an identity's faces before it, worked out once for all who ask.
+
+use serde::{Deserialize, Serialize};
+
+use super::Centred;
+use super::full::{Full, MOST_LEVELS};
+use super::scales::{self, PerScale};
+
+/// What the predictive of the next face needs of the faces before it, per scale of the next face.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct After {
+    /// `1 / (L' (1 + L' psi))`, L' = L + lambda, per level: the mean's quadratic form is the sum of w |sum'|^2.
+    pub weights: Vec<PerScale>,
+    /// `lambda L / L'`: how much the next face adds to S in the direction y - ybar.
+    pub gain: PerScale,
+    /// Everything that does not depend on the next face.
+    pub ln_constant: PerScale,
+}
+
+/// The faces before the next one: how many, L, |sum|^2 per level, and ln |I + S/P|.
+#[derive(Clone, Copy)]
+pub(super) struct Others<'a> {
+    pub n: u32,
+    pub total: f64,
+    pub squares: &'a [f64],
+    pub ln_det: f64,
+}
+
+impl After {
+    pub fn work_out(&mut self, model: &Full, others: Others) {
+        let Others { n, total, squares, ln_det } = others;
+        let d = model.n_axes() as f64;
+        let mut ln_before = 0.0;
+        if n > 0 {
+            ln_before = 0.5 * model.quadratic_of_mean(squares, total) - model.ln_mean_scale(total)
+                + model.ln_step(f64::from(n))
+                - 0.5 * ln_det;
+        }
+        let Self { weights, gain, ln_constant } = self;
+        weights.clear();
+        weights.extend(model.levels.iter().map(|(_, psi)| {
+            model.scales.lambda.map(|lambda| 1.0 / ((total + lambda) * (1.0 + (total + lambda) * psi)))
+        }));
+        for (scale, lambda) in model.scales.lambda[..model.scales.n].iter().enumerate() {
+            let next = total + lambda;
+            gain[scale] = lambda * total / next;
+            let ln_volume = if n > 0 { 0.5 * d * gain[scale].ln() } else { 0.0 };
+            ln_constant[scale] = ln_before + ln_volume + model.ln_mean_scale(next);
+        }
+    }
+
+    /// Per scale of a face: ln of its prior, and power times the term.
+    pub fn terms_with_prior(
+        &self,
+        model: &Full,
+        n: u32,
+        squares: &[f64],
+        products: &[f64; MOST_LEVELS],
+        x: &Centred,
+        q: f64,
+    ) -> PerScale {
+        let mut terms = [f64::NEG_INFINITY; scales::MOST];
+        for (scale, &ln_p) in model.scales.ln_p[..model.scales.n].iter().enumerate() {
+            terms[scale] = ln_p + model.prior().power * self.term(model, scale, n, squares, products, x, q);
+        }
+        terms
+    }
+
+    /// ln (f(faces, y) / f(faces)) at one scale, for n faces; q is (y - ybar)^T (P I + S)^-1 (y - ybar).
+    #[allow(clippy::too_many_arguments)]
+    pub fn term(
+        &self,
+        model: &Full,
+        scale: usize,
+        n: u32,
+        squares: &[f64],
+        products: &[f64; MOST_LEVELS],
+        x: &Centred,
+        q: f64,
+    ) -> f64 {
+        let lambda = model.scales.lambda[scale];
+        let mut mean = 0.0;
+        for (level, weights) in self.weights.iter().enumerate() {
+            let square = squares[level] + lambda * (2.0 * products[level] + lambda * x.squares[level]);
+            mean += weights[scale] * square;
+        }
+        let mut term = self.ln_constant[scale] - 0.5 * mean;
+        if n > 0 {
+            term -= 0.5 * (model.prior().freedom + f64::from(n)) * (self.gain[scale] * q).ln_1p();
+        }
+        term
+    }
+}
