@@ -21,8 +21,8 @@ pub fn run(options: &SweepOptions) -> anyhow::Result<Figures> {
     let n_threads = options.threads as usize;
     let n_chains = options.chains.unwrap_or(options.threads) as usize;
     ensure!(
-        n_chains.is_multiple_of(n_threads),
-        "--chains: found {n_chains}, wanted a multiple of {n_threads}, the threads they are dealt over"
+        n_chains.is_multiple_of(n_threads) || n_threads.is_multiple_of(n_chains),
+        "--chains: found {n_chains}, wanted a multiple or a part of {n_threads}, the threads they are dealt over"
     );
     let crowd = Crowd::new(&Settings {
         faces: options.faces as usize,
@@ -53,7 +53,7 @@ pub fn run(options: &SweepOptions) -> anyhow::Result<Figures> {
     let mut product = Product::new(centres(&crowd), data.dimension());
     product.run(data.embeddings(), |_, _| ());
     let one = pool(1)?;
-    let per_thread = n_chains / n_threads;
+    let per_thread = n_chains.div_ceil(n_threads);
     // By turns, so that a busy machine is as busy for each.
     let (mut of_all, mut of_one, mut of_product) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..options.sweeps {
