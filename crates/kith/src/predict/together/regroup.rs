@@ -8,6 +8,8 @@ use crate::model::face::{Centred, Group};
 
 /// In a round before answers count, and in one that counts, so many moves are tried, and one more for so many guests.
 const TRIES: [(usize, usize); 2] = [(40, 4), (10, 16)];
+/// With more guests than this no more are tried: each takes longer, and moves more.
+const MANY: usize = 400;
 
 /// The guests of one host in two parts: who stays, and who is with a newcomer.
 struct Parts {
@@ -38,7 +40,7 @@ impl Room<'_> {
             return;
         }
         let (least, guests) = TRIES[usize::from(!is_early)];
-        for _ in 0..least + n / guests {
+        for _ in 0..least + n.min(MANY) / guests {
             let first = self.rng.below(n);
             if self.rng.bernoulli(0.5) {
                 self.try_to_part(first);
