@@ -223,7 +223,8 @@ impl<'a> Room<'a> {
                 found.sort_unstable_by_key(|seat| seat.0);
                 found
             };
-            let ln_kinds = |tally: &&Tally| [tally.ln_stranger, tally.ln_seen].map(|ln| ln - ln_rounds);
+            let ln_kinds =
+                |tally: &&Tally| [tally.ln_stranger, tally.ln_seen].map(|ln| (ln - ln_rounds).min(0.0));
             let ln_kinds: Vec<[f64; 2]> = tallies.iter().map(ln_kinds).collect();
             let marginals = Marginals {
                 // 1 / p(face | the other guests) is what it is on average over their seats given all faces.
