@@ -14,6 +14,7 @@
 mod regroup;
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
@@ -68,13 +69,19 @@ fn seat_for(
     after_photo: &(dyn Fn() + Sync),
 ) -> Vec<Seated> {
     let of_photo = |(photo, NewPhoto { faces, .. }): (usize, &NewPhoto<'_>)| -> Vec<Guest> {
-        let guests = faces.iter().map(|face| Guest::new(photo, face, posterior)).collect();
-        after_photo();
-        guests
+        faces.iter().map(|face| Guest::new(photo, face, posterior)).collect()
     };
     let guests: Vec<Guest> =
         photos.par_iter().enumerate().map(of_photo).collect::<Vec<_>>().into_iter().flatten().collect();
-    let of_draw = |number: usize| Room::new(number, posterior, &guests, photos.len()).answers(rounds);
+    // Each draw is its share of the work on all photos.
+    let (n_done, n_draws) = (AtomicUsize::new(0), posterior.draws.len());
+    let of_draw = |number: usize| {
+        let answers = Room::new(number, posterior, &guests, photos.len()).answers(rounds);
+        let before = n_done.fetch_add(1, Ordering::Relaxed);
+        let n_photos = |n_done: usize| photos.len() * n_done / n_draws;
+        (n_photos(before)..n_photos(before + 1)).for_each(|_| after_photo());
+        answers
+    };
     let by_draw: Vec<Vec<Said>> = (0..posterior.draws.len()).into_par_iter().map(of_draw).collect();
     let mut by_photo = vec![Seated::default(); photos.len()];
     for of_draw in by_draw {
