@@ -4,7 +4,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use super::neighbours::Neighbours;
-use super::portraits::Portraits;
+use super::portraits::{Portrait, Portraits};
 use super::{DataError, Embeddings, Evidence, Statement};
 use crate::ids::{ContextId, FaceId, FrameId, LabelId};
 
@@ -214,8 +214,8 @@ impl Dataset {
         &self,
         face: FaceId,
         transform: &Arc<T>,
-        make: impl FnOnce() -> Arc<[f32]>,
-    ) -> Arc<[f32]> {
+        make: impl FnOnce() -> Portrait,
+    ) -> Portrait {
         self.portraits.of(face, self.n_faces(), transform, make)
     }
 

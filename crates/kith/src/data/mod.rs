@@ -9,6 +9,7 @@ mod portraits;
 pub use dataset::{Dataset, NewFace};
 pub use embeddings::Embeddings;
 pub use evidence::{Evidence, Statement};
+pub(crate) use portraits::Portrait;
 
 /// What is wrong with data that were offered.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

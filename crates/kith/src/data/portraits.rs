@@ -5,8 +5,8 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use crate::ids::FaceId;
 
-/// A face after a transform.
-type Portrait = Arc<[f32]>;
+/// A face where a face model's transform puts it; chains share it.
+pub(crate) type Portrait = Arc<[f32]>;
 
 /// The faces under the transform that was asked for last. It is a cache, and no part of what makes two datasets equal.
 #[derive(Debug, Default)]

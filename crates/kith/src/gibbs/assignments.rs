@@ -38,7 +38,7 @@ pub struct Scan {
     /// What was said of a face, per seat.
     said: Vec<f64>,
     shortlist: Shortlist,
-    /// Rows of the block still to come.
+    /// Rows still to come whose faces are not of an identity that changed.
     others: Vec<usize>,
     /// ln weights of all seats, where there are no bounds, and what is known of them.
     ln_weights: Vec<f64>,
@@ -530,7 +530,7 @@ mod tests {
     /// Enough work that idle threads help with it.
     #[test]
     fn threads_change_no_draw() {
-        let (n_people, each, d) = (48, 24, 64);
+        let (n_people, each, d) = (64, 24, 64);
         let mut rng = driver(72);
         let prior = FullPrior {
             mean: vec![0.0; d],

@@ -251,11 +251,8 @@ impl FullGroup {
     }
 
     pub(super) fn observe(&mut self, model: &Full, x: &Centred) {
-        let lambda = x.lambda(model);
-        self.scatter.observe(&x.portrait, &x.values, lambda, &self.sum);
-        self.sum.iter_mut().zip(&x.values).for_each(|(sum, y)| *sum += lambda * y);
-        self.total += lambda;
-        self.ln_scales += lambda.ln();
+        self.scatter.observe(&x.portrait, &x.values, x.lambda(model), &self.sum);
+        self.add(x, x.lambda(model));
         self.look_ahead(model);
     }
 
@@ -265,13 +262,15 @@ impl FullGroup {
             return xs.iter().for_each(|x| self.observe(model, x));
         }
         self.scatter.observe_together(xs.iter().map(|x| (&x.portrait, &x.values[..], x.lambda(model))));
-        for x in xs {
-            let lambda = x.lambda(model);
-            self.sum.iter_mut().zip(&x.values).for_each(|(sum, y)| *sum += lambda * y);
-            self.total += lambda;
-            self.ln_scales += lambda.ln();
-        }
+        xs.iter().for_each(|x| self.add(x, x.lambda(model)));
         self.look_ahead(model);
+    }
+
+    /// Adds a face to the sums.
+    fn add(&mut self, x: &Centred, lambda: f64) {
+        self.sum.iter_mut().zip(&x.values).for_each(|(sum, y)| *sum += lambda * y);
+        self.total += lambda;
+        self.ln_scales += lambda.ln();
     }
 
     pub(super) fn forget(&mut self, model: &Full, x: &Centred) {

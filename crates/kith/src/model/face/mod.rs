@@ -18,12 +18,10 @@ pub use isotropic::{Face, Isotropic, IsotropicGroup};
 pub(crate) use scales::PerScale;
 pub use screen::Screen;
 
-use std::sync::Arc;
-
 use serde::{Deserialize, Serialize};
 
 use super::ModelError;
-use crate::data::Dataset;
+use crate::data::{Dataset, Portrait};
 use crate::ids::FaceId;
 use crate::math::vectors;
 use crate::random::Rng;
@@ -68,9 +66,6 @@ pub enum Group {
 
 const ONE_KIND: &str = "all groups of a state are of its model's kind";
 const ONLY_COLLAPSED: &str = "a full covariance is always integrated out";
-
-/// A face where [`Full`]'s transform puts it; chains share it.
-pub type Portrait = Arc<[f32]>;
 
 /// An embedding made ready for a face model: centred (and transformed), in `f64`, with its squared length, and the
 /// number of its scale.
