@@ -8,6 +8,7 @@ use kith::chain::Draw;
 use kith::data::Dataset;
 use kith::ids::LabelId;
 use kith::model::{ContextMode, Model};
+use kith::target::Target;
 use serde::{Deserialize, Serialize};
 
 use crate::IoError;
@@ -73,7 +74,8 @@ struct Line {
 }
 
 impl Header {
-    fn of(model: &Model, data: &Dataset) -> Self {
+    fn of(target: &Target) -> Self {
+        let (model, data) = target.parts();
         Self {
             kith: env!("CARGO_PKG_VERSION").to_owned(),
             model: to_tree(model),
@@ -125,15 +127,15 @@ pub struct DrawsWriter {
 
 impl DrawsWriter {
     /// Begins a file with its header.
-    pub fn create(path: &Path, model: &Model, data: &Dataset) -> Result<Self, DrawsError> {
+    pub fn create(path: &Path, target: &Target) -> Result<Self, DrawsError> {
         // A pipe or a device is written directly.
         let is_special = fs::metadata(path).is_ok_and(|found| !found.is_file());
         let mut partial = path.to_owned().into_os_string();
         partial.push(".partial");
         let partial = if is_special { path.to_owned() } else { PathBuf::from(partial) };
         let file = File::create(&partial).map_err(|source| failed(path, "created", source))?;
-        let (header, contexts) = (Header::of(model, data), named_contexts(model, data));
-        let names = data.names().to_vec();
+        let (header, contexts) = (Header::of(target), named_contexts(target.model(), target.data()));
+        let names = target.data().names().to_vec();
         let out = BufWriter::new(file);
         let mut writer = Self { out, partial, path: path.to_owned(), names, contexts, is_finished: false };
         writer.write_line(&header)?;
@@ -178,7 +180,8 @@ impl Drop for DrawsWriter {
 }
 
 /// Writes draws as a new Parquet file: a row per draw, columns as in DRAWS.ndjson, the header in its metadata.
-pub fn write_parquet(path: &Path, model: &Model, data: &Dataset, draws: &[Draw]) -> Result<(), IoError> {
+pub fn write_parquet(path: &Path, target: &Target, draws: &[Draw]) -> Result<(), IoError> {
+    let (model, data) = target.parts();
     let (names, contexts) = (data.names(), named_contexts(model, data));
     let lines: Vec<Line> = draws.iter().map(|draw| Line::of(draw, names, &contexts)).collect();
     let integers = |of: &dyn Fn(&Line) -> Vec<i64>| Cells::Integers(lines.iter().map(of).collect());
@@ -203,7 +206,7 @@ pub fn write_parquet(path: &Path, model: &Model, data: &Dataset, draws: &[Draw])
         ("error_rate", real(|line| line.error_rate)),
     ];
     let columns = columns.map(|(name, cells)| Column::new(name, cells));
-    let header = serde_json::to_string(&Header::of(model, data)).expect("a header is JSON");
+    let header = serde_json::to_string(&Header::of(target)).expect("a header is JSON");
     parquet_table::write(path, &columns, Some(&header))
 }
 
