@@ -355,7 +355,7 @@ impl Watcher {
 }
 
 impl Tally {
-    fn count(&mut self, seat: &kith::chain::Seat, slots: &HashMap<IdentityId, i64>, is_named: bool) {
+    fn count(&mut self, seat: &kith::state::Seat, slots: &HashMap<IdentityId, i64>, is_named: bool) {
         match (seat.identity, seat.name) {
             (None, _) if is_named => self.acquainted += seat.p,
             (None, _) => self.stranger += seat.p,

@@ -2,7 +2,7 @@
 
 use crate::data::{DataError, Dataset, NewFace, Statement};
 use crate::ids::{FaceId, FrameId, LabelId};
-use crate::model::face::{Centred, Whitened};
+use crate::model::face::{Centred, Group, Whitened};
 use crate::model::{Model, ModelError};
 
 /// A model and the data it is about. A target is only made of a model that fits its data, and grows only by what
@@ -12,6 +12,8 @@ pub struct Target {
     model: Model,
     data: Dataset,
     whitened: Whitened,
+    /// An identity without faces.
+    nobody: Group,
 }
 
 /// Why something new was refused.
@@ -29,8 +31,8 @@ impl Target {
     /// Checks the model ([`Model::check`]) and puts both together.
     pub fn new(model: Model, data: Dataset) -> Result<Self, ModelError> {
         model.check(&data)?;
-        let whitened = Whitened::new(data.n_faces());
-        Ok(Self { model, data, whitened })
+        let (whitened, nobody) = (Whitened::new(data.n_faces()), model.face.group());
+        Ok(Self { model, data, whitened, nobody })
     }
 
     /// Nobody has been seen yet.
@@ -67,6 +69,16 @@ impl Target {
     /// Makes a face ready for the face model; the costly part is done once. `x` is overwritten.
     pub fn look(&self, face: FaceId, x: &mut Centred) {
         self.model.face.look(face, self.data.embedding(face), &self.whitened, x);
+    }
+
+    /// The statistics of an identity without faces.
+    pub fn nobody(&self) -> &Group {
+        &self.nobody
+    }
+
+    /// ln of what a face says of somebody never seen: the prior predictive.
+    pub fn ln_new_face(&self, x: &Centred) -> f64 {
+        self.model.face.ln_predictive(&self.nobody, x)
     }
 
     /// Adds one frame with all its faces; nothing is added when anything about it is refused.

@@ -12,8 +12,7 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 use super::Chain;
-use crate::gibbs::assignments::Scan;
-use crate::gibbs::memo::Memo;
+use crate::gibbs::scan::{Memo, Scan};
 use crate::gibbs::{contexts, names, weights};
 use crate::ids::{FaceId, FrameId, IdentityId};
 use crate::model::FaceUpdate;
@@ -163,7 +162,7 @@ impl Look<'_> {
     fn pass(&mut self, faces: &[FaceId]) -> Vec<bool> {
         let mut moved = vec![false; faces.len()];
         let Self { scan, target, state, rng } = self;
-        scan.pass_with(faces, state, target, rng, |at| moved[at] = true);
+        scan.pass_with(faces, state, target, rng, &mut |at| moved[at] = true);
         moved
     }
 

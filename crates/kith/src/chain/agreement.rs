@@ -5,8 +5,6 @@ use std::sync::atomic::Ordering;
 use super::diagnostics::r_hat;
 use super::{Chain, Draw, Ensemble, Run, Watch};
 use crate::gibbs::Sweep;
-use crate::model::FaceModel;
-use crate::model::face::FaceKind;
 use crate::target::Target;
 
 /// Chains agree when split R-hat of ln joint and of the number of identities is below this.
@@ -74,22 +72,12 @@ pub fn most_sweeps(chains: &[Chain], target: &Target) -> u64 {
     let dearest = chains.iter().map(|chain| {
         let state = chain.state();
         let identities = state.seating().identities().iter();
-        let per_face: f64 = identities.map(|&i| work(&target.model().face, state.seating().n_of(i))).sum();
+        let work = |&i| target.model().face.n_products(state.seating().n_of(i));
+        let per_face: f64 = identities.map(work).sum();
         per_face * state.seating().size().0 as f64
     });
     let most = WORK / dearest.fold(1.0, f64::max);
     (most as u64 / BLOCK * BLOCK).clamp(FEWEST, MOST)
-}
-
-/// Multiplications to weigh one face against an identity of so many faces.
-fn work(model: &FaceModel, n_faces: u32) -> f64 {
-    match &model.kind {
-        FaceKind::Isotropic(prior) => prior.mean.len() as f64,
-        FaceKind::Full(full) => {
-            let d = full.n_axes();
-            (d + 64) as f64 + if n_faces as usize > d / 4 { (d * d) as f64 } else { 0.0 }
-        }
-    }
 }
 
 /// The larger split R-hat of ln joint and of the number of identities, over as many draws of each of the chains 0, 1, ...

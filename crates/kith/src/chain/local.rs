@@ -4,30 +4,12 @@
 //! the moves change, so the posterior stays as it is.
 
 use super::Chain;
-use crate::gibbs::memo::Memo;
+use crate::gibbs::scan::Memo;
 use crate::gibbs::{self, assignments};
 use crate::ids::{FaceId, IdentityId};
-use crate::math::ln_sum_exp;
 use crate::model::face::Centred;
-use crate::state::Name;
+use crate::state::Seat;
 use crate::target::Target;
-
-/// What speaks for one seat of a face, all other faces staying where they are.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Seat {
-    /// An identity of the chain, or a new one.
-    pub identity: Option<IdentityId>,
-    /// Its name.
-    pub name: Name,
-    /// ln of what the context says: how often the person is met there.
-    pub ln_context: f64,
-    /// ln of what the face says.
-    pub ln_face: f64,
-    /// ln of what people said: names, comparisons, and that nobody is twice in a frame.
-    pub ln_said: f64,
-    /// The probability of the seat.
-    pub p: f64,
-}
 
 impl Chain {
     /// Takes a face off its seat, weighs all seats, and seats it anew; returns the weights, a new identity last.
@@ -56,40 +38,13 @@ impl Chain {
     }
 
     fn reseat_with(&mut self, face: FaceId, target: &Target, memo: &mut Memo) -> Vec<Seat> {
-        let model = target.model();
         let mut x = Centred::default();
-        let nobody = model.face.group();
         let (state, rng) = (&mut self.state, &mut self.rng);
         state.look(face, target, &mut x);
         let left = state.remove(face, &x, target);
-        // The terms of `assignments::ln_weights`, apart.
-        let mut said = vec![0.0; state.seating.n_identities() + 1];
-        state.weigh_statements(face, target, &mut said);
-        state.weigh_frame(face, target, &mut said);
-        let context = state.context_of_face(face, target.data());
-        let identities = state.seating.identities().iter().copied().map(Some).chain([None]);
-        let mut seats: Vec<Seat> = identities
-            .zip(said)
-            .map(|(identity, ln_said)| {
-                let (ln_context, ln_face, name) = match identity {
-                    Some(i) => {
-                        let ln_face = memo.ln_face(face, i, || state.faces.ln_weight(i, &x, &model.face));
-                        (state.ln_seat(context, i), ln_face, state.names.of(i))
-                    }
-                    None => {
-                        (state.ln_new_seat(context), model.face.ln_predictive(&nobody, &x), Name::Unknown)
-                    }
-                };
-                Seat { identity, name, ln_context, ln_face, ln_said, p: 0.0 }
-            })
-            .collect();
-        let mut ln_weights: Vec<f64> =
-            seats.iter().map(|seat| seat.ln_context + seat.ln_face + seat.ln_said).collect();
-        let total = ln_sum_exp(&ln_weights);
-        seats.iter_mut().zip(&ln_weights).for_each(|(seat, weight)| seat.p = (weight - total).exp());
-        let drawn = rng.categorical_ln(&mut ln_weights);
-        let seat = seats[drawn].identity;
-        let joined = assignments::take(face, seat, &mut x, &nobody, state, target, rng);
+        let known = |i| memo.ln_face(face, i, || state.ln_face(i, &x, target));
+        let seats = state.seats_with(face, &x, target, known);
+        let joined = assignments::take(face, assignments::draw(&seats, rng), &mut x, state, target, rng);
         memo.moved(face, Some(left), joined);
         seats
     }

@@ -16,7 +16,6 @@ pub use agreement::{AGREED, Agreement};
 pub use draw::Draw;
 pub use ensemble::{Ensemble, Run, Watch};
 pub use learner::{Learner, Schedule};
-pub use local::Seat;
 pub use prior::learn_full_prior;
 pub use resume::Memory;
 pub use single::Chain;

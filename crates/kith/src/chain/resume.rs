@@ -6,7 +6,7 @@
 
 use super::absorb::Attention;
 use super::{Chain, Draw};
-use crate::gibbs::{self, assignments::Scan};
+use crate::gibbs;
 use crate::ids::{ContextId, IdentityId, LabelId};
 use crate::math::{ln_add_exp, ln_sum_exp};
 use crate::model::ContextMode;
@@ -93,7 +93,6 @@ impl Chain {
         state.extend(target, &mut rng);
         recall_contexts(memory, &mut state, target);
         recall_name_weights(memory, &mut state);
-        let mut scan = Scan::new(target);
         let mut slots: Vec<Option<IdentityId>> = vec![None; memory.names.len()];
         for (face, remembered) in data.faces().zip(&memory.identities) {
             let scale = memory.scales.get(face.index()).copied().flatten();
@@ -101,9 +100,9 @@ impl Chain {
             scale.filter(is_scale).into_iter().for_each(|scale| state.faces.set_scale(face, scale));
             let Some(number) = remembered.map(|number| number as usize) else { continue };
             match slots[number] {
-                Some(identity) => scan.seat_at(face, identity, &mut state, target),
+                Some(identity) => state.seat_at(face, identity, target),
                 None => {
-                    let identity = scan.seat_apart(face, &mut state, target, &mut rng);
+                    let identity = state.seat_apart(face, target, &mut rng);
                     let is_known = |label: &LabelId| label.index() < data.names().len();
                     let name = memory.names[number].filter(is_known).map_or(Name::Unknown, Name::Known);
                     state.names.set(identity, name);

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::absorb::Attention;
 use super::{Draw, Start};
-use crate::gibbs::assignments::Scan;
+use crate::gibbs::scan::Scan;
 use crate::gibbs::{Info, Sweep};
 use crate::ids::FaceId;
 use crate::random::{self, Rng};

@@ -1,6 +1,6 @@
 //! Starting points of chains: dispersed, so that chains that agree in the end mean something.
 
-use crate::gibbs::assignments::Scan;
+use crate::gibbs::scan::Scan;
 use crate::gibbs::{names, weights};
 use crate::ids::{FaceId, IdentityId};
 use crate::random::Rng;
@@ -45,12 +45,12 @@ impl Start {
                 }
             }
             Self::Apart => order.iter().for_each(|&face| {
-                scan.seat_apart(face, &mut state, target, rng);
+                state.seat_apart(face, target, rng);
             }),
-            Self::Together => seat_in_groups(1, &order, &mut scan, &mut state, target, rng),
+            Self::Together => seat_in_groups(1, &order, &mut state, target, rng),
             Self::Random => {
                 let n_groups = (target.data().n_faces() as f64).sqrt().ceil() as usize;
-                seat_in_groups(n_groups, &order, &mut scan, &mut state, target, rng);
+                seat_in_groups(n_groups, &order, &mut state, target, rng);
             }
         }
         names::step(&mut state, target, rng);
@@ -60,20 +60,13 @@ impl Start {
 }
 
 /// Seats every face in one of so many groups, at random.
-fn seat_in_groups(
-    n_groups: usize,
-    faces: &[FaceId],
-    scan: &mut Scan,
-    state: &mut State,
-    target: &Target,
-    rng: &mut Rng,
-) {
+fn seat_in_groups(n_groups: usize, faces: &[FaceId], state: &mut State, target: &Target, rng: &mut Rng) {
     let mut groups: Vec<Option<IdentityId>> = vec![None; n_groups];
     for &face in faces {
         let group = &mut groups[rng.below(n_groups)];
         match *group {
-            Some(identity) => scan.seat_at(face, identity, state, target),
-            None => *group = Some(scan.seat_apart(face, state, target, rng)),
+            Some(identity) => state.seat_at(face, identity, target),
+            None => *group = Some(state.seat_apart(face, target, rng)),
         }
     }
 }

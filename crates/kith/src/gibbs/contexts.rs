@@ -5,7 +5,7 @@ use crate::gibbs::concentration;
 use crate::ids::{ContextId, FrameId};
 use crate::model::{ContextMode, Strength};
 use crate::random::Rng;
-use crate::state::State;
+use crate::state::{State, ln_seat};
 use crate::target::Target;
 
 /// Moves every frame whose context is not known, then gamma_0; returns how many frames changed.
@@ -94,8 +94,7 @@ fn ln_chance_of_identities(frame: FrameId, context: Option<ContextId>, state: &S
         let elsewhere = context.map_or(0, |context| state.seating.n_at(context, identity))
             - if is_own { same(faces) } else { 0 };
         let n_at = f64::from(elsewhere + same(&faces[..r]));
-        let ln_share = alpha_c.ln() + state.weights.ln_of(identity);
-        ln_p += if n_at == 0.0 { ln_share } else { (n_at + ln_share.exp()).ln() };
+        ln_p += ln_seat(n_at, alpha_c.ln() + state.weights.ln_of(identity));
         ln_p -= (f64::from(n_in) + r as f64 + alpha_c).ln();
     }
     ln_p

@@ -1,6 +1,6 @@
 //! Geweke: the joint distribution of state and data is left as it is by each kernel alone and by whole sweeps.
 
-use super::{Step, Sweep};
+use super::{Step, Sweep, assignments};
 use crate::cases::{self, Case};
 use crate::chain::diagnostics::standard_error;
 use crate::chain::{Chain, Memory};
@@ -115,6 +115,15 @@ fn every_case(step: Step, n: usize, is_concerned: impl Fn(&Case) -> bool) {
 #[test]
 fn assignments_alone_leave_the_joint_as_it_is() {
     every_case(Step::Assignments, 10_000, |_| true);
+}
+
+#[test]
+fn assignments_weighed_plainly_leave_the_joint_as_it_is() {
+    for (number, case) in cases::all().iter().enumerate() {
+        assert_moves_invariant(case, "plainly", 5_000, 1500 + number as u64, |state, target, rng| {
+            assignments::step_plainly(state, target, rng);
+        });
+    }
 }
 
 #[test]

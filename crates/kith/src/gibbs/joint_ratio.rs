@@ -60,9 +60,7 @@ fn seats_are_weighed_by_the_joint() {
                 let mut removed = state.clone();
                 removed.remove(face, &x, &target);
                 emptied += usize::from(removed.seating.n_identities() < state.seating.n_identities());
-                let mut weights = Vec::new();
-                let nobody = model.face.group();
-                assignments::ln_weights(face, &x, &nobody, &removed, &target, &mut weights);
+                let weights = assignments::ln_weights(face, &x, &removed, &target);
 
                 let mut of_scales = vec![Vec::new(); weights.len()];
                 for scale in 0..model.face.n_scales() as u8 {

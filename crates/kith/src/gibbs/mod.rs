@@ -4,6 +4,7 @@ pub mod assignments;
 pub mod contexts;
 pub mod faces;
 pub mod names;
+pub mod scan;
 pub mod split_merge;
 pub mod weights;
 
@@ -12,9 +13,6 @@ pub(crate) mod concentration;
 mod geweke;
 #[cfg(test)]
 mod joint_ratio;
-pub(crate) mod memo;
-mod seats;
-mod shortlist;
 
 pub use split_merge::Moves;
 

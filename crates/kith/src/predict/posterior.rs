@@ -3,9 +3,11 @@
 use std::collections::HashMap;
 
 use crate::chain::Draw;
+use crate::gibbs::scan::Screen;
 use crate::ids::{FaceId, LabelId};
-use crate::model::face::{Centred, Group, Screen};
+use crate::model::face::{Centred, Group};
 use crate::model::{ContextMode, Model};
+use crate::state::ln_seat;
 use crate::target::Target;
 
 /// Draws pooled for prediction. An identity of a draw is known by the set of its faces: most sets occur in many
@@ -168,7 +170,7 @@ impl Posterior {
     /// For each group at least ln of a face there and of any of its seats.
     pub(super) fn ln_bounds(&self, x: &Centred, out: &mut Vec<f64>) {
         let mut bounds = Vec::new();
-        self.screen.bounds_of(x, &mut bounds);
+        self.screen.upper_bounds_of(x, &mut bounds);
         let seats = self.groups.iter().zip(&self.ln_highest_seat);
         out.clear();
         out.extend(bounds.into_iter().zip(seats).map(|(bound, (group, ln_seat))| {
@@ -213,7 +215,7 @@ impl Pooled {
     fn ln_highest_seat(&self, identity: usize) -> f64 {
         let n: u32 = self.contexts.iter().map(|context| context.n_at[identity]).max().unwrap_or(0);
         let ln_share = self.highest_concentration().ln() + self.ln_weight[identity];
-        if n == 0 { ln_share } else { (f64::from(n) + ln_share.exp()).ln() }
+        ln_seat(f64::from(n), ln_share)
     }
 }
 

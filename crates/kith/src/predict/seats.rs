@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use super::candidates::Candidate;
 use super::posterior::Pooled;
 use crate::math::{ln_add_exp, ln_gamma, ln_sum_exp};
+use crate::state::ln_seat;
 
 /// Seat weights of one context of one draw.
 pub(super) struct Seats<'d> {
@@ -34,11 +35,7 @@ impl<'d> Seats<'d> {
     pub fn ln_known(&self, identity: usize, earlier: f64) -> f64 {
         let n_at = self.context.map_or(0, |context| self.draw.contexts[context].n_at[identity]);
         let ln_share = self.concentration.ln() + self.draw.ln_weight[identity];
-        let ln_seat = match f64::from(n_at) + earlier {
-            0.0 => ln_share,
-            n => (n + ln_share.exp()).ln(),
-        };
-        ln_seat + self.ln_seen
+        ln_seat(f64::from(n_at) + earlier, ln_share) + self.ln_seen
     }
 
     /// ln of the weight of new identities with these many faces each, their shares of pi_0' integrated out:

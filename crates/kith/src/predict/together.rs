@@ -27,6 +27,7 @@ use crate::math::{ln_add_exp, ln_sum_exp};
 use crate::model::FaceModel;
 use crate::model::face::{Centred, Group};
 use crate::random::{self, Rng};
+use crate::state::ln_seat;
 
 /// How often guests are seated before answers count, and how often they count.
 #[derive(Clone, Copy)]
@@ -383,7 +384,7 @@ impl<'a> Room<'a> {
             let Some(host) = &self.hosts[place] else { continue };
             let is_own = Some(place) == own;
             let n_others = host.n_guests - u32::from(is_own);
-            let mut ln_seat = (f64::from(n_others) + (self.ln_alpha_c + host.ln_weight).exp()).ln();
+            let mut ln_seat = ln_seat(f64::from(n_others), self.ln_alpha_c + host.ln_weight);
             if self.of_photo[*photo].len() > 1 {
                 let is_there = |&other: &usize| self.seat_of[other] == Some(place);
                 let there: Vec<usize> = self.of_photo[*photo].iter().copied().filter(is_there).collect();

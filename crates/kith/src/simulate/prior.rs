@@ -1,6 +1,5 @@
 //! Draws from the model itself: latent variables and data together, for tests and power studies.
 
-use crate::gibbs::assignments::Scan;
 use crate::ids::{FaceId, LabelId};
 use crate::model::{ErrorRate, LocalConcentration, Strength, ln_odds};
 use crate::random::Rng;
@@ -74,7 +73,6 @@ fn draw_latent(target: &Target, rng: &mut Rng) -> State {
             }
         }
     }
-    let mut scan = Scan::new(target);
     for face in data.faces() {
         state.faces.set_scale(face, model.face.draw_prior_scale(rng));
         let context = state.context_of_face(face, data);
@@ -82,9 +80,9 @@ fn draw_latent(target: &Target, rng: &mut Rng) -> State {
         let mut ln_seats: Vec<f64> = identities.iter().map(|&i| state.ln_seat(context, i)).collect();
         ln_seats.push(state.ln_new_seat(context));
         match state.seating().identities().get(rng.categorical_ln(&mut ln_seats)).copied() {
-            Some(identity) => scan.seat_at(face, identity, &mut state, target),
+            Some(identity) => state.seat_at(face, identity, target),
             None => {
-                let identity = scan.seat_apart(face, &mut state, target, rng);
+                let identity = state.seat_apart(face, target, rng);
                 if state.faces.theta(identity).is_some() {
                     let theta = model.face.draw(&model.face.group(), rng);
                     state.faces.set_theta(identity, &theta);

@@ -11,7 +11,7 @@ use crate::model::ln_odds;
 use crate::target::Target;
 
 impl State {
-    /// Adds to the ln weights of a face's seats (as in [`crate::gibbs::assignments::ln_weights`]) what was said about
+    /// Adds to the ln weights of a face's seats (as in [`State::seats`]) what was said about
     /// it: the seats of faces it was compared with, the names of identities, a new identity's name integrated out.
     pub(crate) fn weigh_statements(&self, face: FaceId, target: &Target, out: &mut [f64]) {
         let data = target.data();

@@ -8,6 +8,7 @@ mod names;
 mod reshape;
 mod score;
 mod seating;
+mod seats;
 mod votes;
 mod weights;
 
@@ -15,6 +16,8 @@ pub use faces::Faces;
 pub(crate) use names::shape;
 pub use names::{Name, Names};
 pub use seating::Seating;
+pub use seats::Seat;
+pub(crate) use seats::ln_seat;
 pub use votes::Votes;
 pub use weights::Weights;
 
@@ -234,19 +237,20 @@ impl State {
         identity
     }
 
-    /// ln of the weight of an identity's seat in a context, (C.4) without the guard (deviation D1):
-    /// N_ci + alpha_c pi_0i.
-    pub fn ln_seat(&self, context: ContextId, identity: IdentityId) -> f64 {
-        let ln_prior = self.weights.local_concentration(context).ln() + self.weights.ln_of(identity);
-        match self.seating.n_at(context, identity) {
-            0 => ln_prior,
-            n => (f64::from(n) + ln_prior.exp()).ln(),
-        }
+    /// Seats a face at a given identity.
+    pub(crate) fn seat_at(&mut self, face: FaceId, identity: IdentityId, target: &Target) {
+        let mut x = Centred::default();
+        self.look(face, target, &mut x);
+        self.insert(face, &x, identity, target);
     }
 
-    /// ln of the weight of a new identity's seat, (C.4): alpha_c pi_0'.
-    pub fn ln_new_seat(&self, context: ContextId) -> f64 {
-        self.weights.local_concentration(context).ln() + self.weights.ln_unseen
+    /// Seats a face alone, at a new identity.
+    pub(crate) fn seat_apart(&mut self, face: FaceId, target: &Target, rng: &mut Rng) -> IdentityId {
+        let mut x = Centred::default();
+        self.look(face, target, &mut x);
+        let identity = self.open(face, &x, target, rng);
+        self.insert(face, &x, identity, target);
+        identity
     }
 
     /// Moves a frame to another context.

@@ -10,7 +10,7 @@ use crate::ids::{FaceId, IdentityId};
 use crate::math::ln_add_exp;
 use crate::model::face::{Centred, Group};
 use crate::random::Rng;
-use crate::state::{Name, State, Votes};
+use crate::state::{Name, State, Votes, ln_seat};
 use crate::target::Target;
 
 /// One side.
@@ -162,10 +162,7 @@ impl<'a> Deals<'a> {
     /// ln of the weight of a side for the face at `self.x`.
     fn ln_weight(&self, face: FaceId, part: &Part, ln_bond: f64, ln_half: &[f64], state: &State) -> f64 {
         let context = state.context_of_face(face, self.target.data()).index();
-        let ln_seat = match part.n_at[context] {
-            0 => ln_half[context],
-            n => (f64::from(n) + ln_half[context].exp()).ln(),
-        };
+        let ln_seat = ln_seat(f64::from(part.n_at[context]), ln_half[context]);
         let mut ln_weight = ln_seat + self.target.model().face.ln_joining(&part.group, &self.x) + ln_bond;
         if let Some(given) = self.target.data().given_name(face) {
             // (votes for the name + H(name)) / (votes + 1).

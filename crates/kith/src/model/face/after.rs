@@ -26,6 +26,15 @@ pub(super) struct Others<'a> {
     pub ln_det: f64,
 }
 
+/// The next face and the `n` before it: |sum|^2 and sum . y per level, and q = (y - ybar)^T (P I + S)^-1 (y - ybar).
+pub(super) struct Next<'a> {
+    pub n: u32,
+    pub squares: &'a [f64],
+    pub products: &'a [f64; MOST_LEVELS],
+    pub x: &'a Centred,
+    pub q: f64,
+}
+
 impl After {
     pub fn work_out(&mut self, model: &Full, others: Others) {
         let Others { n, total, squares, ln_det } = others;
@@ -50,34 +59,17 @@ impl After {
     }
 
     /// Per scale of a face: ln of its prior, and power times the term.
-    pub fn terms_with_prior(
-        &self,
-        model: &Full,
-        n: u32,
-        squares: &[f64],
-        products: &[f64; MOST_LEVELS],
-        x: &Centred,
-        q: f64,
-    ) -> PerScale {
+    pub fn terms_with_prior(&self, model: &Full, next: &Next<'_>) -> PerScale {
         let mut terms = [f64::NEG_INFINITY; scales::MOST];
         for (scale, &ln_p) in model.scales.ln_p[..model.scales.n].iter().enumerate() {
-            terms[scale] = ln_p + model.prior().power * self.term(model, scale, n, squares, products, x, q);
+            terms[scale] = ln_p + model.prior().power * self.term(model, scale, next);
         }
         terms
     }
 
-    /// ln (f(faces, y) / f(faces)) at one scale, for n faces; q is (y - ybar)^T (P I + S)^-1 (y - ybar).
-    #[allow(clippy::too_many_arguments)]
-    pub fn term(
-        &self,
-        model: &Full,
-        scale: usize,
-        n: u32,
-        squares: &[f64],
-        products: &[f64; MOST_LEVELS],
-        x: &Centred,
-        q: f64,
-    ) -> f64 {
+    /// ln (f(faces, y) / f(faces)) at one scale.
+    pub fn term(&self, model: &Full, scale: usize, next: &Next<'_>) -> f64 {
+        let Next { n, squares, products, x, q } = *next;
         let lambda = model.scales.lambda[scale];
         let mut mean = 0.0;
         for (level, weights) in self.weights.iter().enumerate() {

@@ -20,11 +20,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::after::{After, Others};
-use super::forms::Form;
+use super::after::{After, Next, Others};
+use super::bound::{Coefficients, QuadraticForm};
 use super::scales::{PerScale, Scales};
 use super::scatter::Scatter;
-use super::screen::Column;
 use super::{Centred, Portrait};
 use crate::math::vectors::{dot, product};
 use crate::math::{ln_gamma, ln_sum_exp};
@@ -296,7 +295,8 @@ impl FullGroup {
         let products = self.products(model, &x.values);
         let q = self.quadratic(model, &products, x);
         let scale = x.scale.into();
-        model.prior.power * self.after.term(model, scale, self.n_faces(), &self.squares, &products, x, q)
+        let next = Next { n: self.n_faces(), squares: &self.squares, products: &products, x, q };
+        model.prior.power * self.after.term(model, scale, &next)
     }
 
     /// Per scale of a face of the group, as if it were not there yet: ln of the scale's prior and of the predictive.
@@ -326,7 +326,8 @@ impl FullGroup {
         };
         let mut after = After::default();
         after.work_out(model, others);
-        after.terms_with_prior(model, others.n, &squares, &products, x, q)
+        let next = Next { n: others.n, squares: &squares, products: &products, x, q };
+        after.terms_with_prior(model, &next)
     }
 
     /// A face of the group gets another scale.
@@ -345,9 +346,9 @@ impl FullGroup {
         rng.categorical_ln(&mut self.terms_with_prior(model, x)) as u8
     }
 
-    /// What a bound of [`FullGroup::ln_predictive`] needs (`screen.rs`), and the sum of the faces, of which there is one
-    /// at least.
-    pub(super) fn column(&self, model: &Full, safe: f64, out: &mut Column) -> &[f64] {
+    /// The coefficients of an upper bound of [`FullGroup::ln_predictive`], and the sum of the faces, of which there is
+    /// one at least.
+    pub(super) fn bound(&self, model: &Full, safe: f64, out: &mut Coefficients) -> &[f64] {
         let After { weights, gain, ln_constant } = &self.after;
         let Scales { n, lambda, ln_p } = &model.scales;
         let power = model.prior.power;
@@ -377,7 +378,7 @@ impl FullGroup {
     }
 
     /// The quadratic form of several faces.
-    pub(super) fn form(&self, model: &Full, out: &mut Form) {
+    pub(super) fn form(&self, model: &Full, out: &mut QuadraticForm) {
         if self.has_form() {
             (out.scale, out.total) = (model.scale(), self.total);
             self.scatter.form(&self.sum, out);
@@ -419,7 +420,8 @@ impl FullGroup {
     fn terms_with_prior(&self, model: &Full, x: &Centred) -> PerScale {
         let products = self.products(model, &x.values);
         let q = self.quadratic(model, &products, x);
-        self.after.terms_with_prior(model, self.n_faces(), &self.squares, &products, x, q)
+        let next = Next { n: self.n_faces(), squares: &self.squares, products: &products, x, q };
+        self.after.terms_with_prior(model, &next)
     }
 
     /// (y - ybar)^T (P I + S)^-1 (y - ybar).

@@ -8,7 +8,7 @@ use std::f64::consts::PI;
 
 use serde::{Deserialize, Serialize};
 
-use super::screen::Column;
+use super::bound::Coefficients;
 use crate::math::ln_gamma;
 use crate::math::vectors::dot;
 use crate::model::{ModelError, check_positive};
@@ -104,8 +104,8 @@ impl IsotropicGroup {
         ln_constant - (shape + 0.5 * x.len() as f64) * next_rate.ln()
     }
 
-    /// What a bound of [`IsotropicGroup::ln_predictive`] needs (`screen.rs`), and the sum of the faces.
-    pub(super) fn column(&self, unit: f64, safe: f64, out: &mut Column) -> &[f64] {
+    /// The coefficients of an upper bound of [`IsotropicGroup::ln_predictive`], and the sum of the faces.
+    pub(super) fn bound(&self, unit: f64, safe: f64, out: &mut Coefficients) -> &[f64] {
         let Posterior { kappa, shape, rate, square_of_mean, ln_constant } = self.posterior;
         out.pull = 2.0 / kappa;
         out.square = safe * square_of_mean * unit * unit;

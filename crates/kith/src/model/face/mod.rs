@@ -4,20 +4,19 @@
 //! when appearance is kept explicitly, a [`Face`]. A further face model is a further arm here and nowhere else.
 
 mod after;
+mod bound;
 mod empirical;
-mod forms;
 mod full;
 mod isotropic;
 mod scales;
 mod scatter;
-mod screen;
 mod two_covariance;
 mod whitened;
 
+pub(crate) use bound::{Axes, Coefficients, MOST_LEVELS, QuadraticForm, bands};
 pub use full::{Full, FullGroup, FullPrior};
 pub use isotropic::{Face, Isotropic, IsotropicGroup};
 pub(crate) use scales::PerScale;
-pub use screen::Screen;
 pub(crate) use whitened::{Portrait, Whitened};
 
 use serde::{Deserialize, Serialize};
@@ -119,6 +118,17 @@ impl FaceModel {
             FaceKind::Isotropic(_) => self.centre(embedding, centred),
             FaceKind::Full(model) => {
                 centred.recall(whitened.of(face, || model.portray(embedding)), model);
+            }
+        }
+    }
+
+    /// About how many multiplications it takes to weigh one face against an identity of so many faces.
+    pub(crate) fn n_products(&self, n_faces: u32) -> f64 {
+        match &self.kind {
+            FaceKind::Isotropic(prior) => prior.mean.len() as f64,
+            FaceKind::Full(full) => {
+                let d = full.n_axes();
+                (d + 64) as f64 + if n_faces as usize > d / 4 { (d * d) as f64 } else { 0.0 }
             }
         }
     }
@@ -327,6 +337,16 @@ impl Centred {
     /// x - m_0.
     pub fn values(&self) -> &[f64] {
         &self.values
+    }
+
+    /// Its squared length.
+    pub(crate) fn square(&self) -> f64 {
+        self.square
+    }
+
+    /// Its squared length per level of psi; none where there are no levels.
+    pub(crate) fn squares(&self) -> &[f64] {
+        &self.squares
     }
 
     /// The number of its scale.

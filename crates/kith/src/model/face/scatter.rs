@@ -11,7 +11,7 @@ use pulp::Arch;
 use serde::{Deserialize, Serialize};
 
 use super::Portrait;
-use super::forms::Form as FormOfBlock;
+use super::bound::QuadraticForm;
 use crate::math::triangle;
 use crate::math::vectors::{dot, products};
 
@@ -99,7 +99,7 @@ impl Scatter {
 
     /// What gives quadratic forms by products of matrices in `f32`: G of many faces, or of few R with
     /// `(P I + S)^-1 = (I - R^T R) / P`.
-    pub fn form(&self, sum: &[f64], out: &mut FormOfBlock) {
+    pub fn form(&self, sum: &[f64], out: &mut QuadraticForm) {
         let d = self.n_axes;
         match &self.form {
             Form::Many { root, .. } => out.set_root(triangle::rows(root, d), d),

@@ -1,70 +1,11 @@
-//! At most the quadratic forms `e^T (P I + S)^-1 e`, `e = y - ybar`, of a block of faces with an identity of several
-//! faces, by products of matrices in `f32`.
+//! Lower bounds on the quadratic forms `e^T (P I + S)^-1 e`, `e = y - ybar`, of a block of faces with an identity of
+//! several faces, by products of matrices in `f32`.
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 use pulp::{Arch, Simd, WithSimd};
 
-/// So many rows of a triangle make a band, whose columns end with its last row's.
-const BAND: usize = 32;
-
-/// A matrix that gives the quadratic form of an identity with several faces.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Form {
-    /// Nothing where there is no form. Otherwise G with `(P I + S)^-1 = G^T G`, band after band, or R with
-    /// `(P I + S)^-1 = (I - R^T R) / P`: a band, or all of R, column after column.
-    matrix: Vec<f32>,
-    is_root: bool,
-    /// P and L.
-    pub scale: f64,
-    pub total: f64,
-}
-
-impl Form {
-    pub fn clear(&mut self) {
-        self.matrix.clear();
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.matrix.is_empty()
-    }
-
-    /// How many numbers a face is multiplied with.
-    pub fn size(&self) -> usize {
-        self.matrix.len()
-    }
-
-    /// G, given row by row.
-    pub fn set_root<'a>(&mut self, rows: impl Iterator<Item = &'a [f64]>, n_axes: usize) {
-        self.is_root = true;
-        self.matrix.clear();
-        self.matrix.resize(bands(n_axes).map(|(first, end)| (end - first) * end).sum(), 0.0);
-        let mut rows = rows.enumerate();
-        let mut rest = &mut self.matrix[..];
-        for (first, end) in bands(n_axes) {
-            let height = end - first;
-            let (band, next) = rest.split_at_mut(height * end);
-            for (r, row) in rows.by_ref().take(height) {
-                let cells = band[r - first..].iter_mut().step_by(height);
-                cells.zip(row).for_each(|(to, &from)| *to = from as f32);
-            }
-            rest = next;
-        }
-    }
-
-    /// R, one row after the other.
-    pub fn set_rows(&mut self, rows: &[f64], n_axes: usize) {
-        self.is_root = false;
-        self.matrix.clear();
-        let columns = (0..n_axes).flat_map(|c| rows[c..].iter().step_by(n_axes));
-        self.matrix.extend(columns.map(|&cell| cell as f32));
-    }
-}
-
-/// The bands of a triangle: first row, and end.
-fn bands(n_axes: usize) -> impl Iterator<Item = (usize, usize)> {
-    (0..n_axes).step_by(BAND).map(move |first| (first, n_axes.min(first + BAND)))
-}
+use crate::model::face::{QuadraticForm, bands};
 
 /// Room to work forms out.
 #[derive(Clone, Debug, Default)]
@@ -72,21 +13,21 @@ pub(super) struct Forms {
     residuals: Vec<f32>,
     squares: Vec<f32>,
     images: Vec<f32>,
-    /// The forms found last, one per face.
-    pub found: Vec<f32>,
+    /// Lower bounds on the forms asked for last, one per face.
+    pub lower_bounds: Vec<f32>,
 }
 
 impl Forms {
-    /// Works out at most the forms of faces with an identity whose faces sum to `sum`; none where it has no form.
+    /// Works out lower bounds on the forms of faces with an identity whose faces sum to `sum`; none where it has no form.
     /// `safe` is 1 minus what rounding may add to a square.
     pub fn take<'a>(
         &mut self,
-        form: &Form,
+        form: &QuadraticForm,
         faces: impl ExactSizeIterator<Item = &'a [f32]>,
         sum: &[f32],
         safe: f64,
     ) {
-        self.found.clear();
+        self.lower_bounds.clear();
         if form.is_empty() {
             return;
         }
@@ -94,7 +35,7 @@ impl Forms {
         let n_faces = faces.len();
         self.residuals.resize(n_faces * n_axes, 0.0);
         self.squares.resize(n_faces, 0.0);
-        self.found.resize(n_faces, 0.0);
+        self.lower_bounds.resize(n_faces, 0.0);
         let over_total = (1.0 / form.total) as f32;
         let (residuals, squares) = (&mut self.residuals[..], &mut self.squares[..]);
         Arch::new().dispatch(Residuals { faces, sum, over_total, residuals, squares });
@@ -114,15 +55,15 @@ impl Forms {
         // of at most sqrt(D / P), those of R of at most sqrt(height).
         let off = ((1.0 - safe) * (1.0 + 2.0 * (height as f64).sqrt()) / form.scale) as f32;
         let over_scale = (1.0 / form.scale) as f32;
-        for (found, square) in self.found.iter_mut().zip(&self.squares) {
-            let form = if form.is_root { *found } else { over_scale * (square - *found) };
-            *found = (form - off * square).max(0.0);
+        for (lower_bound, square) in self.lower_bounds.iter_mut().zip(&self.squares) {
+            let form = if form.is_root { *lower_bound } else { over_scale * (square - *lower_bound) };
+            *lower_bound = (form - off * square).max(0.0);
         }
     }
 
     /// Adds the squares of the residuals' images under a matrix with `width` columns.
     fn add_images(&mut self, matrix: &[f32], width: usize) {
-        let (n_faces, height) = (self.found.len(), matrix.len() / width);
+        let (n_faces, height) = (self.lower_bounds.len(), matrix.len() / width);
         let n_axes = self.residuals.len() / n_faces;
         self.images.resize(n_faces * height, 0.0);
         let residuals = MatRef::from_column_major_slice(&self.residuals, n_axes, n_faces);
@@ -134,7 +75,7 @@ impl Forms {
             1.0,
             Par::Seq,
         );
-        Arch::new().dispatch(AddSquares { images: &self.images, height, found: &mut self.found });
+        Arch::new().dispatch(AddSquares { images: &self.images, height, sums: &mut self.lower_bounds });
     }
 }
 
@@ -163,11 +104,11 @@ impl<'a, F: Iterator<Item = &'a [f32]>> WithSimd for Residuals<'_, F> {
     }
 }
 
-/// `found += |image|^2` for each face.
+/// `sum += |image|^2` for each face.
 struct AddSquares<'a> {
     images: &'a [f32],
     height: usize,
-    found: &'a mut [f32],
+    sums: &'a mut [f32],
 }
 
 impl WithSimd for AddSquares<'_> {
@@ -175,8 +116,8 @@ impl WithSimd for AddSquares<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        for (found, image) in self.found.iter_mut().zip(self.images.chunks_exact(self.height)) {
-            *found += square_of(simd, image);
+        for (sum, image) in self.sums.iter_mut().zip(self.images.chunks_exact(self.height)) {
+            *sum += square_of(simd, image);
         }
     }
 }

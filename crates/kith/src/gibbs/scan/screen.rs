@@ -1,18 +1,18 @@
-//! Which identities can matter to a face: for a block of faces, at least what each identity's predictive is.
+//! Upper bounds on every identity's predictive density, for a block of faces, in `f32`.
 //!
 //! One product of matrices in `f32` gives every face's product with every identity's sum; the rest is arithmetic on
 //! vectors of identities. Of a column (an identity) these numbers are known, per scale s and level l of psi:
 //!
-//! `bound = max_s (C_s - H r(G_s d) - sum_l W_ls (p_l + t_ls))`, with `d = |y|^2 + |m|^2 - v sum_l p_l`
+//! `upper_bound = max_s (C_s - H r(G_s d) - sum_l W_ls (p_l + t_ls))`, with `d = |y|^2 + |m|^2 - v sum_l p_l`
 //!
-//! where p is the product, d at most the distance to the mean, t what the face alone adds, and
-//! `r(a) = 3a (2 + a) / (6 + 6a + a^2)`, which is at most ln (1 + a). Rounding is on the safe side: of a product of
+//! where p is the product, d a lower bound of the squared distance to the mean, t what the face alone adds, and
+//! `r(a) = 3a (2 + a) / (6 + 6a + a^2)`, a lower bound of ln (1 + a). Rounding is on the safe side: of a product of
 //! D numbers it is at most `D 2^-24 |y| |sum|`, and `2 |y| |m| <= |y|^2 + |m|^2`, so that squares taken a little too
 //! small make up for it.
 //!
 //! Of an identity with several faces d says too little: its faces spread further in some directions than in others.
 //! There the quadratic form `q = e^T (P I + S)^-1 e`, `e = y - ybar`, is taken itself, by a product with a matrix for all
-//! faces of the block, and `G_s q` stands for `G_s d`.
+//! faces of the block (`forms.rs`), and `G_s q` stands for `G_s d`.
 
 use std::ops::Range;
 
@@ -21,9 +21,10 @@ use faer::{Accum, MatMut, MatRef, Par};
 use pulp::Arch;
 use rayon::prelude::*;
 
-use super::forms::{Form, Forms};
-use super::{Centred, FaceKind, FaceModel, Group, ONE_KIND};
+use super::forms::Forms;
 use crate::math::vectors::dot_in_lanes_f32;
+use crate::model::FaceModel;
+use crate::model::face::{Axes, Centred, Coefficients, Group, MOST_LEVELS, QuadraticForm};
 
 /// So many identities are looked at together.
 const LANES: usize = 16;
@@ -37,23 +38,9 @@ const FAR: f32 = 1e9;
 
 type Lanes = [f32; LANES];
 
-/// What a bound needs of an identity's faces.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Column {
-    /// v, m squared, H.
-    pub pull: f64,
-    pub square: f64,
-    pub half: f64,
-    /// C and G per scale.
-    pub constants: Vec<f64>,
-    pub gains: Vec<f64>,
-    /// W per level and scale; nothing where the mean has no part of its own.
-    pub weights: Vec<f64>,
-}
-
 /// A block of faces against all identities, in the order of [`crate::state::Seating::identities`].
 #[derive(Clone, Debug)]
-pub struct Screen {
+pub(crate) struct Screen {
     n_axes: usize,
     levels: Vec<Range<usize>>,
     /// lambda per scale.
@@ -72,38 +59,23 @@ pub struct Screen {
     /// Per face: |y|^2, then t per level and scale.
     looks: Vec<f32>,
     /// A row per face.
-    bounds: Vec<f32>,
+    upper_bounds: Vec<f32>,
     stride: usize,
     products: Vec<f32>,
-    column: Column,
+    coefficients: Coefficients,
     /// The identities' quadratic forms, and room to work them out.
-    matrices: Vec<Form>,
+    matrices: Vec<QuadraticForm>,
     /// Whether the identity has a form that is still to be worked out.
     is_stale: Vec<bool>,
     forms: Forms,
-    /// The forms of a tile, a row per face; NaN where there is none.
+    /// Lower bounds on the forms of a tile, a row per face; NaN where there is none.
     known: Vec<f32>,
 }
 
 impl Screen {
     /// Without faces and identities.
     pub fn new(model: &FaceModel) -> Self {
-        let (n_axes, levels, lambdas, has_means, unit) = match &model.kind {
-            FaceKind::Isotropic(prior) => {
-                let n_axes = prior.mean.len();
-                (
-                    n_axes,
-                    std::iter::once(0..n_axes).collect(),
-                    vec![1.0],
-                    false,
-                    (prior.shape / prior.rate).sqrt(),
-                )
-            }
-            FaceKind::Full(model) => {
-                let lambdas = model.scales.lambda[..model.scales.n].to_vec();
-                (model.n_axes(), model.axes_of_levels().collect(), lambdas, true, 1.0)
-            }
-        };
+        let Axes { n_axes, levels, lambdas, has_means, unit } = model.axes();
         let safe = 1.0 - (2 * n_axes + 64) as f64 * f64::from(f32::EPSILON);
         Self {
             n_axes,
@@ -117,10 +89,10 @@ impl Screen {
             constants: Vec::new(),
             faces: Vec::new(),
             looks: Vec::new(),
-            bounds: Vec::new(),
+            upper_bounds: Vec::new(),
             stride: 0,
             products: Vec::new(),
-            column: Column::default(),
+            coefficients: Coefficients::default(),
             matrices: Vec::new(),
             is_stale: Vec::new(),
             forms: Forms::default(),
@@ -144,7 +116,7 @@ impl Screen {
         if self.sums.len() < n_columns * self.n_axes {
             self.sums.resize(n_columns * self.n_axes, 0.0);
             self.constants.resize(n_columns / LANES * self.n_fields() * LANES, f32::NEG_INFINITY);
-            self.matrices.resize_with(n_columns, Form::default);
+            self.matrices.resize_with(n_columns, QuadraticForm::default);
             self.is_stale.resize(n_columns, false);
         }
         if n_columns > self.stride {
@@ -167,25 +139,25 @@ impl Screen {
         self.matrices.swap(place, last);
         self.is_stale[place] = self.is_stale[last];
         for row in from_row..self.n_rows() {
-            self.bounds[row * self.stride + place] = self.bounds[row * self.stride + last];
+            self.upper_bounds[row * self.stride + place] = self.upper_bounds[row * self.stride + last];
         }
     }
 
     /// An identity's faces are others than before; the faces of some rows are to know it.
     pub fn refresh(&mut self, place: usize, group: &Group, model: &FaceModel, rows: &[usize]) {
-        let mut column = std::mem::take(&mut self.column);
-        let sum = model.column(group, self.unit, self.safe, &mut column);
+        let mut of = std::mem::take(&mut self.coefficients);
+        let sum = model.bound(group, self.unit, self.safe, &mut of);
         let row = &mut self.sums[place * self.n_axes..(place + 1) * self.n_axes];
         row.iter_mut().zip(sum).for_each(|(to, from)| *to = (self.unit * from) as f32);
         let (a_bit_more, a_bit_less) = (1e-6, 1.0 - 1e-5);
-        let constants = column.constants.iter().map(|c| c + 1e-3 + c.abs() * a_bit_more);
-        let fields = [column.pull, column.square, column.half * a_bit_less].into_iter();
-        let fields = fields.chain(constants).chain(column.gains.iter().copied());
-        for (field, value) in fields.chain(column.weights.iter().copied()).enumerate() {
+        let constants = of.constants.iter().map(|c| c + 1e-3 + c.abs() * a_bit_more);
+        let fields = [of.pull, of.square, of.half * a_bit_less].into_iter();
+        let fields = fields.chain(constants).chain(of.gains.iter().copied());
+        for (field, value) in fields.chain(of.weights.iter().copied()).enumerate() {
             let to = self.at(place, field);
             self.constants[to] = value as f32;
         }
-        self.column = column;
+        self.coefficients = of;
         self.is_stale[place] = group.has_form();
         if !rows.is_empty() {
             self.work_out(place, group, model);
@@ -211,7 +183,7 @@ impl Screen {
         looks.clear();
         block.iter().for_each(|x| self.look_at(x, &mut faces, &mut looks));
         (self.faces, self.looks) = (faces, looks);
-        self.bounds.resize(block.len() * self.stride, 0.0);
+        self.upper_bounds.resize(block.len() * self.stride, 0.0);
         let n_columns = self.n_columns.next_multiple_of(LANES);
         self.products.resize(self.levels.len() * block.len() * TILE, 0.0);
         for first in (0..n_columns).step_by(TILE) {
@@ -245,7 +217,7 @@ impl Screen {
         if n_products > SHARED {
             let take = |forms: &mut Forms, place: usize| {
                 self.take_forms(place, None, forms);
-                forms.found.clone()
+                forms.lower_bounds.clone()
             };
             let found: Vec<Vec<f32>> =
                 places.clone().into_par_iter().with_min_len(SHARE).map_init(Forms::default, take).collect();
@@ -254,7 +226,7 @@ impl Screen {
             let mut forms = std::mem::take(&mut self.forms);
             for place in places {
                 self.take_forms(place, None, &mut forms);
-                put(place, &forms.found);
+                put(place, &forms.lower_bounds);
             }
             self.forms = forms;
         }
@@ -263,19 +235,19 @@ impl Screen {
 
     /// A face's coordinates and what it alone adds.
     fn look_at(&self, x: &Centred, face: &mut Vec<f32>, look: &mut Vec<f32>) {
-        face.extend(x.values.iter().map(|value| (self.unit * value) as f32));
-        look.push((self.unit * self.unit * x.square * self.safe) as f32);
+        face.extend(x.values().iter().map(|value| (self.unit * value) as f32));
+        look.push((self.unit * self.unit * x.square() * self.safe) as f32);
         if self.has_means {
-            for square in &x.squares {
+            for square in x.squares() {
                 let at_scale = |lambda: &f64| (0.5 * lambda * square * self.safe) as f32;
                 look.extend(self.lambdas.iter().map(at_scale));
             }
         }
     }
 
-    /// Per identity: at least the predictive of one face, block or no block. NaN where nothing is known: where there
-    /// is a quadratic form.
-    pub fn bounds_of(&self, x: &Centred, out: &mut Vec<f32>) {
+    /// Per identity: an upper bound of the ln predictive of one face, block or no block. NaN where nothing is known:
+    /// where there is a quadratic form.
+    pub fn upper_bounds_of(&self, x: &Centred, out: &mut Vec<f32>) {
         let (mut face, mut look) = (Vec::new(), Vec::new());
         self.look_at(x, &mut face, &mut look);
         out.clear();
@@ -289,7 +261,7 @@ impl Screen {
             .for_each(|(bound, _)| *bound = f32::NAN);
     }
 
-    /// Works out at most the quadratic forms of the faces of some rows, or of all, where the identity has one.
+    /// Works out lower bounds on the quadratic forms of the faces of some rows, or of all, where the identity has one.
     fn take_forms(&self, place: usize, rows: Option<&[usize]>, forms: &mut Forms) {
         let (n, form) = (self.n_axes, &self.matrices[place]);
         let sum = &self.sums[place * n..(place + 1) * n];
@@ -300,9 +272,9 @@ impl Screen {
         }
     }
 
-    /// Per identity: at least the predictive of a face of the block. May be NaN: nothing is known then.
-    pub fn bounds(&self, row: usize) -> &[f32] {
-        &self.bounds[row * self.stride..row * self.stride + self.n_columns]
+    /// Per identity: an upper bound of the ln predictive of a face of the block. May be NaN: nothing is known then.
+    pub fn upper_bounds(&self, row: usize) -> &[f32] {
+        &self.upper_bounds[row * self.stride..row * self.stride + self.n_columns]
     }
 
     fn n_rows(&self) -> usize {
@@ -329,10 +301,12 @@ impl Screen {
     fn widen(&mut self, needed: usize) {
         let stride = (needed + needed / 4).next_multiple_of(LANES);
         let mut bounds = vec![0.0; self.n_rows() * stride];
-        for (to, from) in bounds.chunks_exact_mut(stride).zip(self.bounds.chunks_exact(self.stride.max(1))) {
+        for (to, from) in
+            bounds.chunks_exact_mut(stride).zip(self.upper_bounds.chunks_exact(self.stride.max(1)))
+        {
             to[..from.len()].copy_from_slice(from);
         }
-        (self.bounds, self.stride) = (bounds, stride);
+        (self.upper_bounds, self.stride) = (bounds, stride);
     }
 
     fn fields(&self, group: usize) -> &[f32] {
@@ -344,7 +318,8 @@ impl Screen {
         &self.looks[row * self.n_looks()..(row + 1) * self.n_looks()]
     }
 
-    /// At most the distances of one face to the means of LANES identities, their products given per level.
+    /// Lower bounds on the squared distances of one face to the means of LANES identities, their products given per
+    /// level.
     #[inline(always)]
     fn distances(&self, group: usize, products: &[Lanes], look: &[f32]) -> Lanes {
         let fields = self.fields(group);
@@ -361,7 +336,7 @@ impl Screen {
         distance
     }
 
-    /// The bounds of LANES identities for one face, their products given per level, and their distances.
+    /// The upper bounds of LANES identities for one face, their products given per level, and their distances.
     #[inline(always)]
     fn of_lanes(&self, group: usize, products: &[Lanes], distance: &Lanes, look: &[f32]) -> Lanes {
         let fields = self.fields(group);
@@ -398,9 +373,6 @@ fn field(fields: &[f32], at: usize) -> &Lanes {
     fields[at * LANES..].first_chunk().expect("a whole field")
 }
 
-/// The most levels that psi has.
-const MOST_LEVELS: usize = super::full::MOST_LEVELS;
-
 /// The bounds of some identities with the whole block, from their products.
 struct OneTile<'a> {
     screen: &'a mut Screen,
@@ -431,7 +403,7 @@ impl pulp::NullaryFnOnce for OneTile<'_> {
                 }
                 let bounds = screen.of_lanes(group, products, &distances, look);
                 let to = row * screen.stride + first + at;
-                screen.bounds[to..to + LANES].copy_from_slice(&bounds);
+                screen.upper_bounds[to..to + LANES].copy_from_slice(&bounds);
             }
         }
     }
@@ -490,44 +462,11 @@ impl pulp::NullaryFnOnce for OneColumn<'_> {
             let (group, products) = (place / LANES, &products[..screen.levels.len()]);
             let look = screen.look_of(row);
             let mut distances = screen.distances(group, products, look);
-            if let Some(form) = screen.forms.found.get(at) {
+            if let Some(form) = screen.forms.lower_bounds.get(at) {
                 distances[place % LANES] = *form;
             }
             let bounds = screen.of_lanes(group, products, &distances, look);
-            screen.bounds[row * screen.stride + place] = bounds[place % LANES];
-        }
-    }
-}
-
-impl FaceModel {
-    /// What the bound needs of a group, and the sum of its faces. Coordinates are multiplied by `unit`; squares are
-    /// taken a little too small, by the factor `safe`.
-    fn column<'g>(&self, group: &'g Group, unit: f64, safe: f64, out: &mut Column) -> &'g [f64] {
-        out.constants.clear();
-        out.gains.clear();
-        out.weights.clear();
-        match (&self.kind, group) {
-            (FaceKind::Isotropic(_), Group::Isotropic(group)) => group.column(unit, safe, out),
-            (FaceKind::Full(model), Group::Full(group)) => group.column(model, safe, out),
-            _ => unreachable!("{ONE_KIND}"),
-        }
-    }
-}
-
-impl Group {
-    /// Whether a quadratic form is worth having.
-    fn has_form(&self) -> bool {
-        match self {
-            Self::Isotropic(_) => false,
-            Self::Full(group) => group.has_form(),
-        }
-    }
-
-    /// The quadratic form, where there are several faces and it is worth having.
-    fn form(&self, model: &FaceModel, out: &mut Form) {
-        out.clear();
-        if let (FaceKind::Full(model), Self::Full(group)) = (&model.kind, self) {
-            group.form(model, out);
+            screen.upper_bounds[row * screen.stride + place] = bounds[place % LANES];
         }
     }
 }

@@ -24,29 +24,28 @@ pub(super) struct Shortlist {
 }
 
 impl Shortlist {
-    /// The places whose weights were worked out, with these.
-    #[cfg(test)]
-    pub fn weighed(&self) -> impl Iterator<Item = (usize, f64)> {
-        self.places.iter().copied().zip(self.ln_weights.iter().copied())
+    /// The places whose weights were worked out, and these.
+    pub fn weighed(&self) -> (&[usize], &[f64]) {
+        (&self.places, &self.ln_weights)
     }
 
-    /// Draws a place. `known` places have these ln weights; of all others ln weights are at most `bounds`, and
-    /// `exactly` works them out. A bound that is not a number says nothing. `bounds` is overwritten.
+    /// Draws a place. `known` places have these ln weights; those of all others are known by `upper_bounds`, and
+    /// `exactly` works them out. A bound that is not a number says nothing. `upper_bounds` is overwritten.
     pub fn draw(
         &mut self,
         known: &[(usize, f64)],
-        bounds: &mut [f32],
+        upper_bounds: &mut [f32],
         exactly: impl Fn(usize) -> f64,
         rng: &mut Rng,
     ) -> usize {
-        self.decide(known, bounds, exactly, [rng.uniform(), rng.uniform()], false)
+        self.decide(known, upper_bounds, exactly, [rng.uniform(), rng.uniform()], false)
     }
 
     /// The draw that two uniform numbers make; `is_eager` works everything out before it decides.
     fn decide(
         &mut self,
         known: &[(usize, f64)],
-        bounds: &mut [f32],
+        upper_bounds: &mut [f32],
         exactly: impl Fn(usize) -> f64,
         [along, within]: [f64; 2],
         is_eager: bool,
@@ -61,7 +60,7 @@ impl Shortlist {
             places.push(place);
             ln_weights.push(ln_weight);
             best = best.max(ln_weight);
-            if let Some(bound) = bounds.get_mut(place) {
+            if let Some(bound) = upper_bounds.get_mut(place) {
                 *bound = f32::NEG_INFINITY;
             }
         }
@@ -69,7 +68,7 @@ impl Shortlist {
             let start = ends.last().copied().unwrap_or(0);
             let is_last = reach == f64::INFINITY;
             let mut cut = (best - reach) as f32;
-            for (place, bound) in bounds.iter_mut().enumerate() {
+            for (place, bound) in upper_bounds.iter_mut().enumerate() {
                 if *bound < cut || *bound == f32::NEG_INFINITY {
                     continue;
                 }
@@ -92,7 +91,8 @@ impl Shortlist {
             if is_eager && !is_last {
                 continue;
             }
-            let most = if is_last { total } else { total + Arch::new().dispatch(Mass { bounds, best }) };
+            let most =
+                if is_last { total } else { total + Arch::new().dispatch(UpperMass { upper_bounds, best }) };
             let tier_of = |mass: f64| ends.iter().position(|&end| mass < up_to[end - 1]);
             let (low, high) = (tier_of(along * total), tier_of(along * most));
             if low == high || is_last {
@@ -109,13 +109,13 @@ impl Shortlist {
     }
 }
 
-/// At least the sum of exp(bound - best), where every bound is below the best.
-struct Mass<'a> {
-    bounds: &'a [f32],
+/// An upper bound of the sum of exp(upper bound - best), where every upper bound is below the best.
+struct UpperMass<'a> {
+    upper_bounds: &'a [f32],
     best: f64,
 }
 
-impl pulp::NullaryFnOnce for Mass<'_> {
+impl pulp::NullaryFnOnce for UpperMass<'_> {
     type Output = f64;
 
     #[inline(always)]
@@ -123,7 +123,7 @@ impl pulp::NullaryFnOnce for Mass<'_> {
         const LANES: usize = 16;
         let best = self.best as f32;
         let mut sums = [0.0f32; LANES];
-        let chunks = self.bounds.chunks_exact(LANES);
+        let chunks = self.upper_bounds.chunks_exact(LANES);
         let rest = chunks.remainder();
         for chunk in chunks {
             for lane in 0..LANES {
