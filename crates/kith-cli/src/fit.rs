@@ -6,13 +6,13 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use anyhow::{Context, ensure};
-use kith::chain::{AGREED, Agreement, Draw, Ensemble, Run, Watch};
-use kith::gibbs::Sweep;
+use kith::belief::{AGREED, Belief, Chains, Learnt, Settings, Until};
+use kith::chain::{Draw, Run, Watch};
 use kith::model::Model;
 use kith::target::Target;
 use kith_io::dataset::{self, FaceTable};
 use kith_io::draws::DrawsWriter;
-use kith_io::model_file::ModelSettings;
+use kith_io::model_file;
 
 use crate::Outcome;
 use crate::args::FitOptions;
@@ -23,6 +23,9 @@ use crate::summary::FitSummary;
 
 /// Chains are brought together, and their draws written, about every so many reseated faces.
 const FACES_PER_ROUND: u64 = 200_000;
+
+/// Without --sweeps at most so many draws of each chain are kept.
+const DRAWS: usize = 100;
 
 /// Runs the verb.
 pub fn run(options: &FitOptions) -> anyhow::Result<Outcome> {
@@ -36,20 +39,23 @@ pub fn run(options: &FitOptions) -> anyhow::Result<Outcome> {
     let stop = interrupt::listen()?;
 
     let n_chains = options.chains.unwrap_or(if run.is_some() { 8 } else { 4 }) as usize;
-    let mut ensemble = Ensemble::start(&options.start, n_chains, options.seed, &target);
     let mut writer = DrawsWriter::create(&options.draws, &target)?;
-    let most = run.map_or_else(|| ensemble.most_sweeps(&target), |run| run.sweeps);
+    let mut belief = Belief::start(target, &options.start, Chains { n: n_chains, seed: options.seed });
+    let until = Until { draws: DRAWS, sweeps: run.map(|run| run.sweeps) };
+    let most = belief.most_sweeps(&until);
     let bar = bar(most * n_chains as u64, "sweeps");
     let watch = Watch { stop, swept: &|| bar.inc(1) };
     let draws = match run {
-        Some(run) => sweep_to_the_end(&mut ensemble, run, &target, &watch, &mut writer)?,
+        Some(run) => sweep_to_the_end(&mut belief, run, &watch, &mut writer)?,
         None => {
-            let found = ensemble.run_until_agreed(&Sweep::default(), &target, &watch);
-            found.draws.iter().try_for_each(|draw| writer.write(draw))?;
-            if !stop.load(Ordering::Relaxed) {
-                note(verdict(&found));
+            let learnt = belief.learn(&until, &watch);
+            let mut draws = belief.draws().to_vec();
+            draws.sort_by_key(|draw| (draw.sweep, draw.chain));
+            draws.iter().try_for_each(|draw| writer.write(draw))?;
+            if !learnt.is_interrupted {
+                note(verdict(&learnt));
             }
-            found.draws
+            draws
         }
     };
     bar.finish_and_clear();
@@ -81,18 +87,17 @@ pub fn run(options: &FitOptions) -> anyhow::Result<Outcome> {
 
 /// Makes as many sweeps as were asked for, writing draws on the way.
 fn sweep_to_the_end(
-    ensemble: &mut Ensemble,
+    belief: &mut Belief,
     run: Run,
-    target: &Target,
     watch: &Watch<'_>,
     writer: &mut DrawsWriter,
 ) -> anyhow::Result<Vec<Draw>> {
     let mut draws: Vec<Draw> = Vec::new();
-    let round = (FACES_PER_ROUND / target.data().n_faces() as u64).clamp(1, 1000);
+    let round = (FACES_PER_ROUND / belief.faces().len() as u64).clamp(1, 1000);
     let mut until = 0;
     while until < run.sweeps && !watch.stop.load(Ordering::Relaxed) {
         until = (until + round).min(run.sweeps);
-        let kept = ensemble.run(&run, until, &Sweep::default(), target, watch);
+        let kept = belief.run(&run, until, watch);
         kept.iter().try_for_each(|draw| writer.write(draw))?;
         writer.flush()?;
         draws.extend(kept);
@@ -101,9 +106,9 @@ fn sweep_to_the_end(
 }
 
 /// Whether the chains agree, in a line.
-fn verdict(found: &Agreement) -> String {
-    let (sweeps, r_hat) = (found.sweeps, found.r_hat);
-    if found.is_reached() {
+fn verdict(learnt: &Learnt) -> String {
+    let (sweeps, r_hat) = (learnt.sweeps, learnt.r_hat.unwrap_or(f64::INFINITY));
+    if learnt.is_agreed() {
         return format!("the chains agree after {sweeps} sweeps (R-hat {r_hat:.3}, wanted below {AGREED})");
     }
     let place = if r_hat.is_finite() { format!("R-hat {r_hat:.2}") } else { "no R-hat".to_owned() };
@@ -150,8 +155,8 @@ fn settings_file(options: &FitOptions) -> String {
 
 fn model(options: &FitOptions, table: &FaceTable) -> anyhow::Result<Model> {
     let settings = match &options.model {
-        Some(path) => ModelSettings::read(path)?,
-        None => ModelSettings::default(),
+        Some(path) => model_file::read(path)?,
+        None => Settings::default(),
     };
     let background = match &options.background {
         Some(path) => Some(Background::read(path, table.dataset.dimension(), "dataset")?),

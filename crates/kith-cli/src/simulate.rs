@@ -7,7 +7,7 @@ use kith::random::{self, Rng};
 use kith::simulate::{Camera, Cycled, Drawn, Source, prior};
 use kith::target::Target;
 use kith_io::dataset::{self, FaceTable};
-use kith_io::model_file::ModelSettings;
+use kith_io::model_file;
 use kith_lab::experiment::Gallery;
 
 use crate::Outcome;
@@ -126,10 +126,10 @@ fn before_camera(
 fn from_model(options: &SimulateOptions, rng: &mut Rng) -> anyhow::Result<Scene> {
     let model = match &options.model {
         Some(path) => {
-            let settings = ModelSettings::read(path)?;
+            let settings = model_file::read(path)?;
             let place = path.display();
             ensure!(
-                settings.has_prior(),
+                settings.prior.is_some(),
                 "{place}: found no face prior, wanted face.mean, kappa, shape and rate to draw from"
             );
             let nothing = Dataset::empty(1)?;

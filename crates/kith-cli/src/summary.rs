@@ -1,7 +1,8 @@
 //! What a fit found: one partition, and how far to trust the chains.
 
+use kith::belief::AGREED;
+use kith::chain::Draw;
 use kith::chain::diagnostics::{Summary, highest_density_interval};
-use kith::chain::{AGREED, Draw};
 use kith::predict::partition::adjusted_rand_index;
 use kith::predict::representative::representative;
 use serde_json::{Value, json};

@@ -12,7 +12,7 @@ use kith::target::Target;
 use serde::{Deserialize, Serialize};
 
 use crate::IoError;
-use crate::model_file::{ModelSettings, to_tree};
+use crate::model_file::{self, to_tree};
 use crate::parquet_table::{self, Cells, Column};
 
 /// What is wrong with a file of draws.
@@ -222,8 +222,8 @@ pub fn read(path: &Path, data: &Dataset) -> Result<(Model, Vec<Draw>), DrawsErro
     let header: Header = serde_json::from_str(&first)
         .map_err(|error| bad(1, format!("found something else ({error}), wanted the header of draws")))?;
     check_header(&header, data).map_err(|message| bad(1, message))?;
-    let settings = ModelSettings::from_tree(&header.model).map_err(|message| bad(1, message))?;
-    if !settings.has_prior() {
+    let settings = model_file::from_tree(&header.model).map_err(|message| bad(1, message))?;
+    if settings.prior.is_none() {
         return Err(bad(1, "found no face prior in the model, wanted every value resolved".to_owned()));
     }
     let model = settings.resolve(data, None, &mut |_| ()).map_err(|error| bad(1, error.to_string()))?;

@@ -5,52 +5,15 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use kith::chain::learn_full_prior;
-use kith::data::{Dataset, Embeddings};
+use kith::belief::{Kind, Settings};
 use kith::model::face::FaceKind;
 use kith::model::{
-    ContextMode, ErrorRate, EvidenceModel, FaceModel, FaceUpdate, Full, FullPrior, Isotropic,
-    LocalConcentration, Model, ModelError, NameUpdate, Strangers, Strength,
+    ContextMode, ErrorRate, EvidenceModel, FaceUpdate, Full, FullPrior, Isotropic, LocalConcentration, Model,
+    NameUpdate, Strangers, Strength,
 };
 use serde_json::{Map, Value, json};
 
 use crate::model_keys::{Keys, ModelFileError};
-
-/// A model whose face prior may still have to be learnt.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ModelSettings {
-    /// Everything but the face prior, which stands for itself until [`ModelSettings::resolve`].
-    model: Model,
-    /// Where it is not said: full covariances, unless there are too few faces or dimensions for them.
-    kind: Option<Kind>,
-    prior: Option<FaceKind>,
-    /// Where it is not said: learnt with full covariances, as the paper has it with its own face model.
-    strangers: Option<Strangers>,
-}
-
-/// From fewer faces than this, with no people known, nothing can be learnt of their covariances.
-const FEW_FACES: usize = 64;
-/// Full covariances were measured on embeddings of 128 dimensions and more, and count to a power that fits those. In a
-/// few dimensions a face says too little to be counted half, and the paper's model is the better one.
-const FEW_DIMENSIONS: usize = 32;
-
-/// The families of face models.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Isotropic,
-    Full,
-}
-
-impl Default for ModelSettings {
-    fn default() -> Self {
-        Self {
-            model: Model::new(FaceModel::isotropic(unresolved())),
-            kind: None,
-            prior: None,
-            strangers: None,
-        }
-    }
-}
 
 /// Reads the tree of keys of a MODEL.toml; whether they are known is not asked yet.
 pub fn read_tree(path: &Path) -> Result<Value, ModelFileError> {
@@ -64,176 +27,127 @@ pub fn read_tree(path: &Path) -> Result<Value, ModelFileError> {
     Ok(serde_json::to_value(table).expect("a table of TOML is a tree of JSON"))
 }
 
-impl ModelSettings {
-    /// The same with the paper's face model where no other is asked for: for whoever cannot wait until covariances are
-    /// learnt.
-    pub fn or_isotropic(self) -> Self {
-        let kind = self.kind.or(Some(Kind::Isotropic));
-        Self { kind, ..self }
-    }
+/// Reads a MODEL.toml.
+pub fn read(path: &Path) -> Result<Settings, ModelFileError> {
+    let tree = read_tree(path)?;
+    from_tree(&tree).map_err(|message| ModelFileError::new(path, message))
+}
 
-    /// Whether [`ModelSettings::resolve`] takes full covariances for so many faces of so many dimensions.
-    pub fn is_full(&self, n_faces: usize, dimension: usize, has_background: bool) -> bool {
-        let is_small = (n_faces < FEW_FACES && !has_background) || dimension < FEW_DIMENSIONS;
-        self.kind.map_or(!is_small, |kind| kind == Kind::Full)
+/// Reads the tree of keys of a header.
+pub fn from_tree(tree: &Value) -> Result<Settings, String> {
+    let mut settings = Settings::default();
+    let mut keys = Keys::of(tree, "")?;
+    if let Some(table) = keys.take("context") {
+        read_context(&mut settings, Keys::of(table, "context.")?)?;
     }
-
-    /// Reads a MODEL.toml.
-    pub fn read(path: &Path) -> Result<Self, ModelFileError> {
-        let tree = read_tree(path)?;
-        Self::from_tree(&tree).map_err(|message| ModelFileError::new(path, message))
+    if let Some(table) = keys.take("identity") {
+        read_identity(&mut settings, Keys::of(table, "identity.")?)?;
     }
-
-    /// Reads the tree of keys of a header.
-    pub fn from_tree(tree: &Value) -> Result<Self, String> {
-        let mut settings = Self::default();
-        let mut keys = Keys::of(tree, "")?;
-        if let Some(table) = keys.take("context") {
-            settings.read_context(Keys::of(table, "context.")?)?;
-        }
-        if let Some(table) = keys.take("identity") {
-            settings.read_identity(Keys::of(table, "identity.")?)?;
-        }
-        if let Some(table) = keys.take("frame") {
-            let mut frame = Keys::of(table, "frame.")?;
-            frame.number("repeat", &mut settings.model.repeat)?;
-            frame.finish()?;
-        }
-        if let Some(table) = keys.take("face") {
-            settings.read_face(Keys::of(table, "face.")?)?;
-        }
-        if let Some(table) = keys.take("name") {
-            settings.read_name(Keys::of(table, "name.")?)?;
-        }
-        if let Some(table) = keys.take("evidence") {
-            let mut evidence = Keys::of(table, "evidence.")?;
-            settings.read_evidence(&mut evidence)?;
-            evidence.finish()?;
-        }
-        keys.finish()?;
-        Ok(settings)
+    if let Some(table) = keys.take("frame") {
+        let mut frame = Keys::of(table, "frame.")?;
+        frame.number("repeat", &mut settings.model.repeat)?;
+        frame.finish()?;
     }
-
-    /// One rate for every kind, or one for each.
-    fn read_evidence(&mut self, keys: &mut Keys<'_>) -> Result<(), String> {
-        let evidence = &mut self.model.evidence;
-        if keys.has("error_rate") {
-            let mut e = f64::NAN;
-            keys.number("error_rate", &mut e)?;
-            *evidence = EvidenceModel::all(e);
-        }
-        keys.number("same", &mut evidence.same)?;
-        keys.number("different", &mut evidence.different)?;
-        keys.number("not", &mut evidence.not)
+    if let Some(table) = keys.take("face") {
+        read_face(&mut settings, Keys::of(table, "face.")?)?;
     }
-
-    fn read_context(&mut self, mut keys: Keys<'_>) -> Result<(), String> {
-        let context = &mut self.model.context;
-        let mut count = 3.0;
-        keys.number("count", &mut count)?;
-        if count.fract() != 0.0 || count < 1.0 {
-            return Err(format!("context.count: found {count}, wanted a whole number of at least 1"));
-        }
-        let latent = ContextMode::Latent { count: count as usize };
-        keys.choice(
-            "mode",
-            &[
-                ("given", ContextMode::Given),
-                ("latent", latent),
-                ("unbounded", ContextMode::Unbounded),
-                ("none", ContextMode::None),
-            ],
-            &mut context.mode,
-        )?;
-        keys.strength("concentration", &mut context.concentration)?;
-        keys.finish()
+    if let Some(table) = keys.take("name") {
+        read_name(&mut settings, Keys::of(table, "name.")?)?;
     }
-
-    fn read_identity(&mut self, mut keys: Keys<'_>) -> Result<(), String> {
-        let identity = &mut self.model.identity;
-        keys.strength("global_concentration", &mut identity.global_concentration)?;
-        if let Some(value) = keys.take("local_concentration") {
-            identity.local_concentration = local_concentration(value)?;
-        }
-        let strangers = [("learnt", Some(Strangers::Learnt)), ("expected", Some(Strangers::Expected))];
-        keys.choice("strangers", &strangers, &mut self.strangers)?;
-        keys.finish()
+    if let Some(table) = keys.take("evidence") {
+        let mut evidence = Keys::of(table, "evidence.")?;
+        read_evidence(&mut settings, &mut evidence)?;
+        evidence.finish()?;
     }
+    keys.finish()?;
+    Ok(settings)
+}
 
-    fn read_face(&mut self, mut keys: Keys<'_>) -> Result<(), String> {
-        let updates = [("collapsed", FaceUpdate::Collapsed), ("explicit", FaceUpdate::Explicit)];
-        keys.choice("update", &updates, &mut self.model.face.update)?;
-        // What only the paper's face model has asks for it.
-        if ISOTROPIC_KEYS[1..].iter().any(|key| keys.has(key))
-            || self.model.face.update == FaceUpdate::Explicit
-        {
-            self.kind = Some(Kind::Isotropic);
-        }
-        let kinds = [("isotropic", Some(Kind::Isotropic)), ("full", Some(Kind::Full))];
-        keys.choice("kind", &kinds, &mut self.kind)?;
-        self.prior = match self.kind {
-            Some(Kind::Isotropic) => read_isotropic(&mut keys)?.map(FaceKind::Isotropic),
-            Some(Kind::Full) | None => read_full(&mut keys)?.map(FaceKind::Full),
-        };
-        keys.finish()
+/// One rate for every kind, or one for each.
+fn read_evidence(settings: &mut Settings, keys: &mut Keys<'_>) -> Result<(), String> {
+    let evidence = &mut settings.model.evidence;
+    if keys.has("error_rate") {
+        let mut e = f64::NAN;
+        keys.number("error_rate", &mut e)?;
+        *evidence = EvidenceModel::all(e);
     }
+    keys.number("same", &mut evidence.same)?;
+    keys.number("different", &mut evidence.different)?;
+    keys.number("not", &mut evidence.not)
+}
 
-    fn read_name(&mut self, mut keys: Keys<'_>) -> Result<(), String> {
-        let name = &mut self.model.name;
-        keys.strength("concentration", &mut name.concentration)?;
-        if let Some(value) = keys.take("error_rate") {
-            name.error_rate = match value.as_f64() {
-                Some(number) => ErrorRate::Fixed(number),
-                None => {
-                    let mut keys = Keys::of(value, "name.error_rate.")?;
-                    let (mut alpha, mut beta) = (f64::NAN, f64::NAN);
-                    keys.number("alpha", &mut alpha)?;
-                    keys.number("beta", &mut beta)?;
-                    keys.finish()?;
-                    ErrorRate::Learnt { alpha, beta }
-                }
-            };
-        }
-        keys.number("mean_length", &mut name.base.mean_length)?;
-        keys.number("alphabet_size", &mut name.base.alphabet_size)?;
-        let updates = [("exact", NameUpdate::Exact), ("paper", NameUpdate::Paper)];
-        keys.choice("update", &updates, &mut name.update)?;
-        keys.finish()
+fn read_context(settings: &mut Settings, mut keys: Keys<'_>) -> Result<(), String> {
+    let context = &mut settings.model.context;
+    let mut count = 3.0;
+    keys.number("count", &mut count)?;
+    if count.fract() != 0.0 || count < 1.0 {
+        return Err(format!("context.count: found {count}, wanted a whole number of at least 1"));
     }
+    let latent = ContextMode::Latent { count: count as usize };
+    keys.choice(
+        "mode",
+        &[
+            ("given", ContextMode::Given),
+            ("latent", latent),
+            ("unbounded", ContextMode::Unbounded),
+            ("none", ContextMode::None),
+        ],
+        &mut context.mode,
+    )?;
+    keys.strength("concentration", &mut context.concentration)?;
+    keys.finish()
+}
 
-    /// Whether the face prior is given in full, so that nothing is to be learnt for it.
-    pub fn has_prior(&self) -> bool {
-        self.prior.is_some()
+fn read_identity(settings: &mut Settings, mut keys: Keys<'_>) -> Result<(), String> {
+    let identity = &mut settings.model.identity;
+    keys.strength("global_concentration", &mut identity.global_concentration)?;
+    if let Some(value) = keys.take("local_concentration") {
+        identity.local_concentration = local_concentration(value)?;
     }
+    let strangers = [("learnt", Some(Strangers::Learnt)), ("expected", Some(Strangers::Expected))];
+    keys.choice("strangers", &strangers, &mut settings.strangers)?;
+    keys.finish()
+}
 
-    /// The model, its face prior given, or learnt from `background` people, or else from the data themselves.
-    /// `progress` is told the share of the latter that is done.
-    pub fn resolve(
-        self,
-        data: &Dataset,
-        background: Option<(&Embeddings, &[Vec<usize>])>,
-        progress: &mut dyn FnMut(f64),
-    ) -> Result<Model, ModelError> {
-        let is_full = self.is_full(data.n_faces(), data.dimension(), background.is_some());
-        let kind = if is_full { Kind::Full } else { Kind::Isotropic };
-        let kind = match (self.prior, kind, background) {
-            (Some(prior), _, _) => prior,
-            (None, Kind::Isotropic, background) => {
-                let of_people = background.and_then(|(faces, people)| Isotropic::from_people(faces, people));
-                let of_data = || Isotropic::from_unlabelled(data.embeddings());
-                FaceKind::Isotropic(of_people.unwrap_or_else(of_data))
+fn read_face(settings: &mut Settings, mut keys: Keys<'_>) -> Result<(), String> {
+    let updates = [("collapsed", FaceUpdate::Collapsed), ("explicit", FaceUpdate::Explicit)];
+    keys.choice("update", &updates, &mut settings.model.face.update)?;
+    // What only the paper's face model has asks for it.
+    if ISOTROPIC_KEYS[1..].iter().any(|key| keys.has(key))
+        || settings.model.face.update == FaceUpdate::Explicit
+    {
+        settings.kind = Some(Kind::Isotropic);
+    }
+    let kinds = [("isotropic", Some(Kind::Isotropic)), ("full", Some(Kind::Full))];
+    keys.choice("kind", &kinds, &mut settings.kind)?;
+    settings.prior = match settings.kind {
+        Some(Kind::Isotropic) => read_isotropic(&mut keys)?.map(FaceKind::Isotropic),
+        Some(Kind::Full) | None => read_full(&mut keys)?.map(FaceKind::Full),
+    };
+    keys.finish()
+}
+
+fn read_name(settings: &mut Settings, mut keys: Keys<'_>) -> Result<(), String> {
+    let name = &mut settings.model.name;
+    keys.strength("concentration", &mut name.concentration)?;
+    if let Some(value) = keys.take("error_rate") {
+        name.error_rate = match value.as_f64() {
+            Some(number) => ErrorRate::Fixed(number),
+            None => {
+                let mut keys = Keys::of(value, "name.error_rate.")?;
+                let (mut alpha, mut beta) = (f64::NAN, f64::NAN);
+                keys.number("alpha", &mut alpha)?;
+                keys.number("beta", &mut beta)?;
+                keys.finish()?;
+                ErrorRate::Learnt { alpha, beta }
             }
-            (None, Kind::Full, Some((faces, people))) => FaceKind::Full(Full::from_people(faces, people)),
-            (None, Kind::Full, None) => FaceKind::Full(learn_full_prior(&self.model, data, progress)?),
         };
-        let mut model = self.model;
-        model.identity.strangers = self.strangers.unwrap_or(match kind {
-            FaceKind::Isotropic(_) => Strangers::Expected,
-            FaceKind::Full(_) => Strangers::Learnt,
-        });
-        model.face.kind = kind;
-        Ok(model)
     }
+    keys.number("mean_length", &mut name.base.mean_length)?;
+    keys.number("alphabet_size", &mut name.base.alphabet_size)?;
+    let updates = [("exact", NameUpdate::Exact), ("paper", NameUpdate::Paper)];
+    keys.choice("update", &updates, &mut name.update)?;
+    keys.finish()
 }
 
 const ISOTROPIC_KEYS: [&str; 4] = ["mean", "kappa", "shape", "rate"];
@@ -399,10 +313,11 @@ pub fn to_tree(model: &Model) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use kith::data::Dataset;
 
-    fn parse(text: &str) -> Result<ModelSettings, String> {
+    fn parse(text: &str) -> Result<Settings, String> {
         let table: toml::Table = text.parse().unwrap();
-        ModelSettings::from_tree(&serde_json::to_value(table).unwrap())
+        from_tree(&serde_json::to_value(table).unwrap())
     }
 
     const FULL: &str = r#"
@@ -441,7 +356,7 @@ mod tests {
         assert_eq!(model.context.mode, ContextMode::Latent { count: 4 });
         assert_eq!(model.face.dimension(), 2);
         assert_eq!(model.evidence, EvidenceModel { same: 0.02, different: 0.02, not: 0.03 });
-        let again = ModelSettings::from_tree(&to_tree(&model)).unwrap();
+        let again = from_tree(&to_tree(&model)).unwrap();
         let again = again.resolve(&data, None, &mut |_| ()).unwrap();
         assert_eq!(model, again);
     }

@@ -9,12 +9,12 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
+use kith::belief::{About, Belief};
 use kith::chain::Watch;
 use kith::ids::FaceId;
 use kith::random::{Rng, driver};
 use kith_io::dataset;
-use kith_store::people::Clusters;
-use kith_store::{About, Belief, Kind, Library, Plan, Saying, Told, frames_of};
+use kith_store::{Believed, Kind, Library, Plan, Saying, Told, frames_of};
 
 const WRONG: f64 = 0.05;
 const GOAL: f64 = 0.95;
@@ -95,7 +95,7 @@ fn main() -> Result<(), Failure> {
 fn learn(library: &Library, sweeps: u64) -> Result<(), Failure> {
     let watch = Watch { stop: &AtomicBool::new(false), swept: &|| () };
     let mut told = Told { prior: &mut |_| (), begins: &mut |_| () };
-    Belief::learn(library, &Plan { sweeps: Some(sweeps), chains: None, seed: Some(1) }, &watch, &mut told)?;
+    Believed::learn(library, &Plan { sweeps: Some(sweeps), chains: None, seed: Some(1) }, &watch, &mut told)?;
     Ok(())
 }
 
@@ -111,8 +111,8 @@ fn simulate(way: Way, library: &Library, truth: &[String], most: usize, seed: u6
         if n_answers > 0 && n_answers % ANSWERS_PER_LEARNING == 0 {
             learn(library, 10)?;
         }
-        let belief = Belief::open(library)?;
-        let right = n_right(&belief, truth);
+        let believed = Believed::open(library)?;
+        let right = n_right(&believed.belief, truth);
         let share = right as f64 / truth.len() as f64;
         if share >= GOAL || n_answers % 5 == 0 {
             let seconds = started.elapsed().as_secs_f64();
@@ -127,11 +127,11 @@ fn simulate(way: Way, library: &Library, truth: &[String], most: usize, seed: u6
         // Random faces do not depend on what is believed: many are named before it is looked at again.
         let n_at_once = if way == Way::Random { ANSWERS_PER_LEARNING } else { 1 };
         for _ in 0..n_at_once {
-            let Some(about) = next(way, &belief, &mut rng) else {
+            let Some(about) = next(way, &believed.belief, &mut rng) else {
                 println!("{way:?}: nothing more to ask");
                 return Ok(());
             };
-            let row = |face: FaceId| belief.rows.faces[face.index()];
+            let row = |face: FaceId| believed.rows.faces[face.index()];
             let is_wrong = rng.bernoulli(WRONG);
             let saying = match about {
                 About::Who(face) => {
@@ -157,13 +157,13 @@ fn simulate(way: Way, library: &Library, truth: &[String], most: usize, seed: u6
 }
 
 fn next(way: Way, belief: &Belief, rng: &mut Rng) -> Option<About> {
-    let data = belief.target.data();
+    let data = belief.target().data();
     let unasked: Vec<FaceId> = data.faces().filter(|&face| data.given_name(face).is_none()).collect();
     match way {
         Way::Ask => belief.ask(1).first().map(|question| question.about),
         Way::Random => Some(About::Who(unasked[rng.below(unasked.len())])),
         Way::Largest => {
-            let clusters = Clusters::of(&belief.draws, belief.rows.names.len());
+            let clusters = belief.people();
             let mut sizes: BTreeMap<u32, usize> = BTreeMap::new();
             clusters.of_face.iter().for_each(|&cluster| *sizes.entry(cluster).or_default() += 1);
             let certainty = |face: &FaceId| clusters.certainty[face.index()];
@@ -181,15 +181,15 @@ fn next(way: Way, belief: &Belief, rng: &mut Rng) -> Option<About> {
 
 /// Faces whose most probable name is the true one.
 fn n_right(belief: &Belief, truth: &[String]) -> usize {
-    let names = belief.target.data().names();
+    let names = belief.target().data().names();
     let is_right = |face: &FaceId| {
         let mut votes: BTreeMap<Option<usize>, usize> = BTreeMap::new();
-        for draw in &belief.draws {
+        for draw in belief.draws() {
             let name = draw.names[draw.identities[face.index()] as usize];
             *votes.entry(name.map(|label| label.index())).or_default() += 1;
         }
         let best = votes.into_iter().max_by_key(|vote| vote.1).and_then(|vote| vote.0);
         best.is_some_and(|label| names[label] == truth[face.index()])
     };
-    belief.target.data().faces().filter(is_right).count()
+    belief.target().data().faces().filter(is_right).count()
 }

@@ -176,7 +176,7 @@ mod tests {
         let path = folder.path().join("lib");
         let (library, added) = Library::open_and_add(&path, &frames(3), Some("toy")).unwrap();
         assert_eq!((added.faces, library.n_faces().unwrap()), (3, 3));
-        assert_eq!(library.meta("embedding").unwrap().as_deref(), Some("toy"));
+        assert_eq!(library.get(crate::meta::EMBEDDING).unwrap().as_deref(), Some("toy"));
         drop(library);
         assert_eq!(n_files(&folder), 1);
         let (library, added) = Library::open_and_add(&path, &frames(5), None).unwrap();

@@ -7,6 +7,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::{Map, Value};
 
 use crate::log::{self, DATASET};
+use crate::meta::{DIMENSION, EMBEDDING};
 use crate::{Library, StoreError, codec};
 
 /// A frame that arrives.
@@ -75,7 +76,7 @@ impl Library {
 
     fn check_network(&self, embedding: Option<&str>) -> Result<(), StoreError> {
         let Some(found) = embedding else { return Ok(()) };
-        match self.meta("embedding")? {
+        match self.get(EMBEDDING)? {
             Some(wanted) if wanted != found => Err(StoreError::refused(format!(
                 "found embeddings of \"{found}\", wanted those of \"{wanted}\" as in the library"
             ))),
@@ -83,7 +84,7 @@ impl Library {
                 "found the network \"{found}\" for a library that was begun without one, wanted --embedding at the first add"
             ))),
             Some(_) => Ok(()),
-            None => self.set_meta("embedding", found),
+            None => self.set(EMBEDDING, found.to_owned()),
         }
     }
 
@@ -141,7 +142,7 @@ impl Library {
                 face.key
             ))),
             Some(_) => Ok(()),
-            None => self.set_meta("dimension", &found.to_string()),
+            None => self.set(DIMENSION, found),
         }
     }
 

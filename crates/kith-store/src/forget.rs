@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use rusqlite::OptionalExtension;
 
+use crate::meta::BELIEVED;
 use crate::{Library, StoreError};
 
 /// Whom to forget.
@@ -120,7 +121,7 @@ impl Library {
         let (faces, frames, names) = (left("faces")?, left("frames")?, left("names")?);
         self.unremember(|row| faces.contains(&row), |row| frames.contains(&row), |row| names.contains(&row))?;
         self.unlearn_prior()?;
-        self.unset_meta("believed")?;
+        self.unset(BELIEVED)?;
         Ok(forgotten)
     }
 

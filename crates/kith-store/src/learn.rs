@@ -1,23 +1,19 @@
-//! Learning: all chains sweep all faces until they agree, and what changed is said in people's terms.
+//! Learning: what a library remembers goes on until the chains agree, and what changed is said in people's terms.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::Ordering;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
 
-use kith::chain::agreement::{AGREED, BLOCK, FEWEST, disagreement, most_sweeps};
-use kith::chain::{Chain, Draw, Watch};
-use kith::gibbs::Sweep;
-use kith::target::Target;
-use rayon::prelude::*;
+use kith::belief::{Belief, Chains, Until};
+use kith::chain::{Chain, Watch};
 
-use crate::belief::{Belief, CHAINS};
-use crate::memory;
-use crate::model::model;
+use crate::belief::Believed;
+use crate::meta::SEED;
 use crate::people::Person;
-use crate::snapshot::Snapshot;
 use crate::{Library, StoreError};
 
-/// How many draws of each chain are kept.
-const DRAWS_PER_CHAIN: usize = 25;
+/// What has been learnt is kept so often, so that whoever is interrupted goes on from there.
+const KEPT_EVERY: Duration = Duration::from_secs(20);
 
 /// How to learn.
 #[derive(Clone, Copy, Debug)]
@@ -57,9 +53,8 @@ pub struct Changes {
     pub r_hat: Option<f64>,
 }
 
-impl Belief {
-    /// Learns: all chains sweep all faces, and people are made out anew. What has been learnt is kept now and then, so
-    /// that whoever is interrupted goes on from there.
+impl Believed {
+    /// Learns: all chains sweep all faces, and people are made out anew.
     pub fn learn(
         library: &Library,
         plan: &Plan,
@@ -67,128 +62,38 @@ impl Belief {
         told: &mut Told<'_>,
     ) -> Result<(Self, Changes), StoreError> {
         let before = library.people()?;
-        let Snapshot { data, rows } = library.snapshot()?;
-        if rows.faces.is_empty() {
-            return Err(StoreError::refused("found only ignored faces, wanted at least one that is not"));
+        let (target, rows) = library.target(Some(&mut *told.prior))?;
+        if library.get(SEED)?.is_none() {
+            library.set(SEED, plan.seed.unwrap_or(1))?;
         }
-        let target = Target::new(model(library, &data, Some(&mut *told.prior))?, data)?;
-        if library.meta("seed")?.is_none() {
-            library.set_meta("seed", &plan.seed.unwrap_or(1).to_string())?;
+        let mut belief = Belief::resume(target, &library.memories(&rows)?, library.get(SEED)?.unwrap_or(1));
+        let n_before = belief.chains().len();
+        let n_wanted = plan.chains.map(|n| n as usize);
+        if n_before == 0 || n_wanted.is_some_and(|wanted| wanted != n_before) {
+            belief.restart(n_wanted.unwrap_or(Chains::default().n));
         }
-        let seed = library.meta("seed")?.and_then(|seed| seed.parse().ok()).unwrap_or(1);
-        let mut belief = Self { target, rows, draws: Vec::new(), chains: Vec::new(), seed };
-        let n_before = belief.chains(library)?.len() as u32;
-        if n_before == 0 || plan.chains.is_some_and(|wanted| wanted != n_before) {
-            belief.start(plan.chains.unwrap_or(CHAINS), 0);
+        let until = Until { sweeps: plan.sweeps, ..Until::agreed() };
+        (told.begins)(belief.most_sweeps(&until) * belief.chains().len() as u64);
+        let (mut saved, mut failed) = (Instant::now(), None);
+        let learnt = belief.learn_with(&until, watch, &mut |round| {
+            if saved.elapsed() >= KEPT_EVERY {
+                let written = library.write(|_| library.remember(&round.now(), &round.draws(), &rows));
+                saved = Instant::now();
+                failed = written.err();
+            }
+            if failed.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        if let Some(error) = failed {
+            return Err(error);
         }
-        let most = plan.sweeps.unwrap_or_else(|| most_sweeps(&belief.chains, &belief.target));
-        (told.begins)(most * belief.chains.len() as u64);
-        let r_hat = belief.sweep(library, most, plan.sweeps.is_none(), watch)?;
-        belief.save(library, None)?;
+        let mut believed = Self { belief, rows };
+        believed.save(library, None)?;
         let mut changes = changes(&before, &library.people()?);
-        changes.sweeps = belief.chains.first().map_or(0, Chain::n_sweeps);
-        changes.is_interrupted = watch.stop.load(Ordering::Relaxed);
-        changes.r_hat = r_hat;
-        Ok((belief, changes))
+        changes.sweeps = believed.belief.chains().first().map_or(0, Chain::n_sweeps);
+        changes.is_interrupted = learnt.is_interrupted;
+        changes.r_hat = learnt.r_hat;
+        Ok((believed, changes))
     }
-
-    /// Sweeps all chains `most` times, or until they agree, or are interrupted; the first fifth of what was made is not
-    /// kept, or the first half where they were to agree. Returns their R-hat then.
-    fn sweep(
-        &mut self,
-        library: &Library,
-        most: u64,
-        until_agreed: bool,
-        watch: &Watch<'_>,
-    ) -> Result<Option<f64>, StoreError> {
-        let target = &self.target;
-        let round =
-            if until_agreed { BLOCK } else { (200_000 / target.data().n_faces() as u64).clamp(1, 50) };
-        let kept_share = if until_agreed { 0.5 } else { 0.8 };
-        let sweep_all = Sweep::default();
-        let mut kept: Vec<Kept> = self.chains.iter().map(|_| Kept::default()).collect();
-        let (mut done, mut saved) = (0, std::time::Instant::now());
-        let mut r_hat = until_agreed.then_some(f64::INFINITY);
-        while done < most && !watch.stop.load(Ordering::Relaxed) {
-            let until = (done + round).min(most);
-            self.chains.par_iter_mut().zip(&mut kept).for_each(|(chain, kept)| {
-                for _ in done..until {
-                    if watch.stop.load(Ordering::Relaxed) {
-                        break;
-                    }
-                    chain.sweep(&sweep_all, target);
-                    kept.count(|| chain.draw(target));
-                    (watch.swept)();
-                }
-            });
-            done = until;
-            // An interrupted chain may have made fewer sweeps than another: there is nothing to compare.
-            if until_agreed && done >= FEWEST && !watch.stop.load(Ordering::Relaxed) {
-                let found = disagreement(&late(&kept, 0.5), self.chains.len());
-                r_hat = Some(found);
-                if found < AGREED {
-                    break;
-                }
-            }
-            if saved.elapsed().as_secs() >= 20 && done < most {
-                let (chains, draws) = (memory::now(&self.chains, target), drawn(&kept, kept_share));
-                library.write(|_| library.remember(&chains, &draws, &self.rows))?;
-                saved = std::time::Instant::now();
-            }
-        }
-        self.draws = drawn(&kept, kept_share);
-        if self.draws.is_empty() {
-            self.draws = memory::now(&self.chains, target);
-        }
-        Ok(r_hat)
-    }
-}
-
-/// Draws of a chain whose end is not known yet: evenly spaced, ever wider.
-#[derive(Default)]
-struct Kept {
-    n_sweeps: u64,
-    /// Every how many sweeps one is kept, as a power of two.
-    wide: u32,
-    draws: Vec<(u64, Draw)>,
-}
-
-impl Kept {
-    /// One more sweep was made.
-    fn count(&mut self, draw: impl FnOnce() -> Draw) {
-        self.n_sweeps += 1;
-        if self.n_sweeps.is_multiple_of(1 << self.wide) {
-            self.draws.push((self.n_sweeps, draw()));
-        }
-        if self.draws.len() >= 4 * DRAWS_PER_CHAIN {
-            self.wide += 1;
-            self.draws.retain(|(sweep, _)| sweep.is_multiple_of(1 << self.wide));
-        }
-    }
-
-    /// The draws of the latest `share` of the sweeps.
-    fn late(&self, share: f64) -> impl Iterator<Item = &Draw> {
-        let first = self.n_sweeps as f64 * (1.0 - share);
-        self.draws.iter().filter(move |(sweep, _)| *sweep as f64 > first).map(|(_, draw)| draw)
-    }
-}
-
-/// All draws of the latest `share` of the sweeps.
-fn late(kept: &[Kept], share: f64) -> Vec<Draw> {
-    kept.iter().flat_map(|kept| kept.late(share).cloned()).collect()
-}
-
-/// At most [`DRAWS_PER_CHAIN`] draws of each chain, of the latest `share` of the sweeps.
-fn drawn(kept: &[Kept], share: f64) -> Vec<Draw> {
-    let of_chain = |kept: &Kept| {
-        let late: Vec<&Draw> = kept.late(share).collect();
-        let step = late.len().div_ceil(DRAWS_PER_CHAIN).max(1);
-        // Counted from the end, so that the latest is among them.
-        let mut some: Vec<Draw> = late.into_iter().rev().step_by(step).cloned().collect();
-        some.reverse();
-        some
-    };
-    kept.iter().flat_map(of_chain).collect()
 }
 
 /// What is different between two lists of people.

@@ -4,7 +4,7 @@
 //! ([`belief`]) can be thrown away and learnt again; what was seen and said cannot. FORMAT.md describes the tables.
 //!
 //! ```
-//! use kith_store::{Belief, Kind, Library, NewFace, NewFrame, Saying};
+//! use kith_store::{Believed, Kind, Library, NewFace, NewFrame, Saying};
 //!
 //! let folder = tempfile::tempdir()?;
 //! let library = Library::open_or_create(&folder.path().join("family.kith"))?;
@@ -15,26 +15,25 @@
 //!
 //! let ann = library.face("a")?;
 //! library.say("me", &[Saying { kind: Kind::Name, face: ann, other: None, name: Some("Ann") }])?;
-//! let belief = Belief::open(&library)?;
-//! assert_eq!(belief.target.data().names(), ["Ann"]);
+//! let believed = Believed::open(&library)?;
+//! assert_eq!(believed.belief.target().data().names(), ["Ann"]);
 //! assert_eq!(library.people()?[0].name.as_deref(), Some("Ann"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-pub mod ask;
 pub mod belief;
 mod check;
 mod codec;
 mod create;
 mod error;
 pub mod faces;
-mod few;
 mod forget;
 mod import;
 mod learn;
 mod library;
 pub mod log;
 mod memory;
+pub mod meta;
 mod model;
 pub mod people;
 mod read_only;
@@ -43,8 +42,7 @@ pub mod snapshot;
 mod watch;
 pub mod who;
 
-pub use ask::{About, Question};
-pub use belief::Belief;
+pub use belief::Believed;
 pub use check::Checked;
 pub use error::StoreError;
 pub use faces::{Added, NewFace, NewFrame, frames_of};

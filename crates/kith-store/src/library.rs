@@ -4,8 +4,9 @@ use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 
+use crate::meta::DIMENSION;
 use crate::schema::{self, APPLICATION_ID};
 use crate::{StoreError, read_only};
 
@@ -161,27 +162,9 @@ impl Library {
         }
     }
 
-    /// A value that was set.
-    pub fn meta(&self, key: &str) -> Result<Option<String>, StoreError> {
-        let query = "SELECT value FROM meta WHERE key = ?1";
-        self.run(|| self.connection.query_row(query, [key], |row| row.get(0)).optional())
-    }
-
-    /// Sets a value.
-    pub fn set_meta(&self, key: &str, value: &str) -> Result<(), StoreError> {
-        let insert =
-            "INSERT INTO meta VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = excluded.value";
-        self.run(|| self.connection.execute(insert, [key, value]).map(|_| ()))
-    }
-
-    /// Forgets a value.
-    pub fn unset_meta(&self, key: &str) -> Result<(), StoreError> {
-        self.run(|| self.connection.execute("DELETE FROM meta WHERE key = ?1", [key]).map(|_| ()))
-    }
-
     /// D, once a face is there.
     pub fn dimension(&self) -> Result<Option<usize>, StoreError> {
-        Ok(self.meta("dimension")?.and_then(|text| text.parse().ok()))
+        self.get(DIMENSION)
     }
 
     /// How many faces there are, ignored ones included.
@@ -256,6 +239,7 @@ pub(crate) fn explained(path: &Path, error: &rusqlite::Error) -> StoreError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::meta::{EMBEDDING, SEED};
     use crate::{NewFace, NewFrame};
 
     #[test]
@@ -303,14 +287,14 @@ mod tests {
         writer.add(&[NewFrame { faces: vec![face("a")], ..NewFrame::default() }], None).unwrap();
         let reader = Library::open(&path).unwrap();
         let seen = writer.write(|_| {
-            writer.set_meta("embedding", "half-done")?;
-            Ok((reader.meta("embedding")?, reader.snapshot()?.rows.keys))
+            writer.set(EMBEDDING, "half-done".to_owned())?;
+            Ok((reader.get(EMBEDDING)?, reader.snapshot()?.rows.keys))
         });
         assert_eq!(seen.unwrap(), (None, vec!["a".to_owned()]));
-        assert_eq!(reader.meta("embedding").unwrap().as_deref(), Some("half-done"));
+        assert_eq!(reader.get(EMBEDDING).unwrap().as_deref(), Some("half-done"));
         // A second writer waits, and is told when it waited in vain.
         reader.connection.busy_timeout(Duration::from_millis(20)).unwrap();
-        let refused = writer.write(|_| Ok(reader.set_meta("seed", "7").unwrap_err().to_string())).unwrap();
+        let refused = writer.write(|_| Ok(reader.set(SEED, 7).unwrap_err().to_string())).unwrap();
         assert!(refused.contains("another kith is writing"), "{refused}");
     }
 }

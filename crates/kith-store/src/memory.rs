@@ -4,9 +4,8 @@
 
 use std::collections::HashMap;
 
-use kith::chain::{Chain, Draw, Memory};
+use kith::chain::{Draw, Memory};
 use kith::ids::LabelId;
-use kith::target::Target;
 use rusqlite::{Connection, params};
 use serde::{Deserialize, Serialize};
 
@@ -251,9 +250,4 @@ impl Library {
             Ok(())
         })
     }
-}
-
-/// Every chain as it is now.
-pub(crate) fn now(chains: &[Chain], target: &Target) -> Vec<Draw> {
-    chains.iter().map(|chain| chain.draw(target)).collect()
 }

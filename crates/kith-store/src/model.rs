@@ -6,72 +6,50 @@
 //! start for another; people keep their ids by the faces that they have in common, and what was said stands. When only
 //! the prior changes, chains go on under the new one.
 
-use kith::data::{Dataset, Embeddings};
-use kith::model::face::FaceKind;
+use kith::belief::{Background, Settings, stages};
+use kith::data::Dataset;
 use kith::model::{FaceModel, Full, Model};
-use kith_io::model_file::{ModelSettings, to_tree};
+use kith_io::model_file::{from_tree, to_tree};
 use serde_json::{Value, json};
 
-use crate::{Library, StoreError, few};
+use crate::meta::{BACKGROUND, BELIEVED, MODEL, MODEL_FACES, SETTINGS};
+use crate::{Library, StoreError};
 
-/// While there are fewer faces, an isotropic prior is learnt anew without `learn` too, with every doubling.
-pub(crate) const FEW: usize = 1000;
-/// And while there are fewer than this, full covariances are.
-const FEW_FULL: usize = 300;
-
-/// The model. It is learnt anew when there are twice as many faces as when it was learnt, or when there are enough for
-/// the better kind; `learning` is told the share of that which is done, and `None` is somebody who cannot wait for it.
+/// The model, learnt anew where that is due ([`stages::due`]); `learning` is told the share of that which is done, and
+/// `None` is somebody who cannot wait for it.
 pub(crate) fn model(
     library: &Library,
     data: &Dataset,
     learning: Option<&mut dyn FnMut(f64)>,
 ) -> Result<Model, StoreError> {
-    let n_faces = data.n_faces();
-    let n_when_learnt: usize = library.meta("model_faces")?.and_then(|n| n.parse().ok()).unwrap_or(0);
     let settings = settings(library)?;
-    let has_background = library.meta("background")?.is_some();
-    let may_be_full = learning.is_some() || n_faces <= FEW_FULL;
-    let wanted_full = may_be_full && settings.is_full(n_faces, data.dimension(), has_background);
-    if let Some(text) = library.meta("model")? {
-        let stored = ModelSettings::from_tree(&tree(&text)?).map_err(wrong)?;
-        let model = stored.resolve(data, None, &mut |_| ())?;
-        let is_full = matches!(model.face.kind, FaceKind::Full(_));
-        let few = if is_full { FEW_FULL } else { FEW };
-        let is_stale = n_faces >= 2 * n_when_learnt && (learning.is_some() || n_faces < few);
-        if has_background || !(is_stale || wanted_full && !is_full) {
-            return Ok(model);
-        }
-    }
-    let settings = if may_be_full { settings } else { settings.or_isotropic() };
-    let model = resolved(settings, data, None, learning.unwrap_or(&mut |_| ()))?;
-    match library.keep_model(&model, n_faces, |_| Ok(())) {
+    let stored = library.stored_model(data)?;
+    let known = match &stored {
+        Some(model) => Some(stages::Known {
+            model,
+            n_faces: library.get(MODEL_FACES)?.unwrap_or(0),
+            has_background: library.get(BACKGROUND)?.is_some(),
+        }),
+        None => None,
+    };
+    let Some(settings) = stages::due(settings, data, known, learning.is_some()) else {
+        return Ok(stored.expect("what is not to be worked out is known"));
+    };
+    let model = settings.resolve_growing(data, None, learning.unwrap_or(&mut |_| ()))?;
+    match library.keep_model(&model, data.n_faces(), |_| Ok(())) {
         Ok(()) | Err(StoreError::Busy { .. }) => Ok(model),
         Err(error) => Err(error),
     }
 }
 
-/// The model that settings come to.
-fn resolved(
-    settings: ModelSettings,
-    data: &Dataset,
-    background: Option<(&Embeddings, &[Vec<usize>])>,
-    progress: &mut dyn FnMut(f64),
-) -> Result<Model, StoreError> {
-    let has_prior = settings.has_prior() || background.is_some();
-    let mut model = settings.resolve(data, background, progress)?;
-    if let FaceKind::Isotropic(prior) = &mut model.face.kind
-        && !has_prior
-        && data.n_faces() < few::MANY
-    {
-        *prior = few::prior(data.embeddings(), prior.clone());
-    }
-    Ok(model)
+/// MODEL.toml as it was given.
+fn settings(library: &Library) -> Result<Settings, StoreError> {
+    let text = library.get(SETTINGS)?;
+    text.map_or(Ok(Settings::default()), |text| parsed(&text))
 }
 
-/// MODEL.toml as it was given.
-fn settings(library: &Library) -> Result<ModelSettings, StoreError> {
-    let text = library.meta("settings")?;
-    text.map_or(Ok(ModelSettings::default()), |text| ModelSettings::from_tree(&tree(&text)?).map_err(wrong))
+fn parsed(text: &str) -> Result<Settings, StoreError> {
+    from_tree(&tree(text)?).map_err(wrong)
 }
 
 fn tree(text: &str) -> Result<Value, StoreError> {
@@ -88,21 +66,27 @@ impl Library {
     pub fn set_model(
         &self,
         settings: &Value,
-        background: Option<(&Embeddings, &[Vec<usize>])>,
+        background: Option<Background<'_>>,
         progress: &mut dyn FnMut(f64),
     ) -> Result<(), StoreError> {
         let wrong = |message| StoreError::refused(format!("the model: {message}"));
-        let parsed = ModelSettings::from_tree(settings).map_err(wrong)?;
+        let parsed = from_tree(settings).map_err(wrong)?;
         let snapshot = self.snapshot()?;
-        let model = resolved(parsed, &snapshot.data, background, progress)?;
+        let model = parsed.resolve_growing(&snapshot.data, background, progress)?;
         model.check(&snapshot.data)?;
         self.keep_model(&model, snapshot.data.n_faces(), |library| {
-            library.set_meta("settings", &settings.to_string())?;
+            library.set(SETTINGS, settings.to_string())?;
             match background {
-                Some(_) => library.set_meta("background", "1"),
-                None => library.unset_meta("background"),
+                Some(_) => library.set(BACKGROUND, 1),
+                None => library.unset(BACKGROUND),
             }
         })
+    }
+
+    /// The model that was kept.
+    fn stored_model(&self, data: &Dataset) -> Result<Option<Model>, StoreError> {
+        let Some(text) = self.get(MODEL)? else { return Ok(None) };
+        Ok(Some(parsed(&text)?.resolve(data, None, &mut |_| ())?))
     }
 
     /// Keeps a model, and whatever goes with it; what was learnt under another kind of face model is dropped with it.
@@ -116,29 +100,29 @@ impl Library {
             let tree = to_tree(model);
             if self.kind()?.is_some_and(|kind| kind != tree["face"]["kind"]) {
                 self.run(|| connection.execute_batch("DELETE FROM chains; DELETE FROM draws"))?;
-                self.unset_meta("believed")?;
+                self.unset(BELIEVED)?;
             }
-            self.set_meta("model", &tree.to_string())?;
-            self.set_meta("model_faces", &n_faces.to_string())?;
+            self.set(MODEL, tree.to_string())?;
+            self.set(MODEL_FACES, n_faces)?;
             with(self)
         })
     }
 
     /// The kind of face model that chains and draws are about.
     fn kind(&self) -> Result<Option<Value>, StoreError> {
-        Ok(self.meta("model")?.map(|text| tree(&text)).transpose()?.map(|tree| tree["face"]["kind"].clone()))
+        Ok(self.get(MODEL)?.map(|text| tree(&text)).transpose()?.map(|tree| tree["face"]["kind"].clone()))
     }
 
     /// After some were forgotten: a prior that was learnt from all faces remembers those that are gone. It is worked out
     /// anew from those who are left, or learnt anew where they are too few. Inside the caller's transaction.
     pub(crate) fn unlearn_prior(&self) -> Result<(), StoreError> {
-        if self.meta("background")?.is_some() || settings(self)?.has_prior() {
+        if self.get(BACKGROUND)?.is_some() || settings(self)?.prior.is_some() {
             return Ok(());
         }
         let was_full = self.kind()? == Some(json!("full"));
-        let text = self.meta("model")?;
-        self.unset_meta("model")?;
-        self.unset_meta("model_faces")?;
+        let text = self.get(MODEL)?;
+        self.unset(MODEL)?;
+        self.unset(MODEL_FACES)?;
         let Some(text) = text.filter(|_| was_full && self.n_faces().is_ok_and(|n| n > 0)) else {
             return Ok(());
         };
@@ -148,8 +132,7 @@ impl Library {
             self.run(|| self.connection.execute_batch("DELETE FROM chains; DELETE FROM draws"))?;
             return Ok(());
         }
-        let mut model =
-            ModelSettings::from_tree(&tree(&text)?).map_err(wrong)?.resolve(data, None, &mut |_| ())?;
+        let mut model = parsed(&text)?.resolve(data, None, &mut |_| ())?;
         let mut people = std::collections::BTreeMap::<i64, Vec<usize>>::new();
         for (face, person) in self.person_of_faces(&snapshot.rows)?.into_iter().enumerate() {
             // A face of whom nothing is known yet is alone.
@@ -157,7 +140,7 @@ impl Library {
         }
         let people: Vec<Vec<usize>> = people.into_values().collect();
         model.face = FaceModel::full(Full::from_supposed(data.embeddings(), &people));
-        self.set_meta("model", &to_tree(&model).to_string())?;
-        self.set_meta("model_faces", &data.n_faces().to_string())
+        self.set(MODEL, to_tree(&model).to_string())?;
+        self.set(MODEL_FACES, data.n_faces())
     }
 }

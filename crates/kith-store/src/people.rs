@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use kith::belief::people::{Clusters, matched, partitions};
 use kith::chain::Draw;
-use kith::ids::{FaceId, LabelId};
+use kith::ids::FaceId;
 use kith::predict::representative::representative;
 use rusqlite::params;
 
@@ -56,80 +57,6 @@ impl Person {
     }
 }
 
-/// Who is who according to draws, not yet matched with anybody.
-#[derive(Clone, Debug)]
-pub struct Clusters {
-    /// Cluster per face.
-    pub of_face: Vec<u32>,
-    /// How sure each face is of its cluster.
-    pub certainty: Vec<f64>,
-    /// Per cluster its most probable known name and its probability.
-    pub names: Vec<Option<(LabelId, f64)>>,
-}
-
-impl Clusters {
-    /// The representative partition of draws, with names.
-    pub fn of(draws: &[Draw], n_names: usize) -> Self {
-        let partitions: Vec<&[u32]> = draws.iter().map(|draw| &draw.identities[..]).collect();
-        Self::with(representative(&partitions).labels, draws, n_names)
-    }
-
-    /// How sure a partition is of its faces, and its names.
-    pub fn with(of_face: Vec<u32>, draws: &[Draw], n_names: usize) -> Self {
-        let n_clusters = of_face.iter().max().map_or(0, |&last| last as usize + 1);
-        let mut sizes = vec![0.0; n_clusters];
-        of_face.iter().for_each(|&cluster| sizes[cluster as usize] += 1.0);
-        let mut certainty = vec![0.0; of_face.len()];
-        let mut names = vec![vec![0.0; n_names]; n_clusters];
-        let share = 1.0 / draws.len() as f64;
-        for draw in draws {
-            let mut together: HashMap<(u32, u32), f64> = HashMap::new();
-            let mut n_of = vec![0.0; draw.n_identities()];
-            for (&cluster, &identity) in of_face.iter().zip(&draw.identities) {
-                *together.entry((cluster, identity)).or_default() += 1.0;
-                n_of[identity as usize] += 1.0;
-            }
-            for (face, (&cluster, &identity)) in of_face.iter().zip(&draw.identities).enumerate() {
-                let size = sizes[cluster as usize];
-                // Of the others of its cluster, how many are with it; alone, whether it is alone.
-                let agreement = match size {
-                    1.0 => f64::from(u8::from(n_of[identity as usize] == 1.0)),
-                    _ => (together[&(cluster, identity)] - 1.0) / (size - 1.0),
-                };
-                certainty[face] += share * agreement;
-                if let Some(label) = draw.names[identity as usize] {
-                    names[cluster as usize][label.index()] += share / size;
-                }
-            }
-        }
-        let best = |weights: &Vec<f64>| {
-            let best = weights.iter().copied().enumerate().max_by(|a, b| a.1.total_cmp(&b.1));
-            best.filter(|&(_, p)| p > 0.5).map(|(label, p)| (LabelId::new(label), p.min(1.0)))
-        };
-        Self { of_face, certainty, names: names.iter().map(best).collect() }
-    }
-}
-
-/// Matches clusters with people who were there before: of all pairs, the one with most faces in common first. Returns
-/// the person of each cluster; `None` is somebody new.
-pub fn matched(of_face: &[u32], before: &[Option<i64>]) -> Vec<Option<i64>> {
-    let n_clusters = of_face.iter().max().map_or(0, |&last| last as usize + 1);
-    let mut overlap: BTreeMap<(u32, i64), usize> = BTreeMap::new();
-    for (&cluster, person) in of_face.iter().zip(before) {
-        person.iter().for_each(|&person| *overlap.entry((cluster, person)).or_default() += 1);
-    }
-    let mut pairs: Vec<((u32, i64), usize)> = overlap.into_iter().collect();
-    pairs.sort_by_key(|&((cluster, person), n)| (std::cmp::Reverse(n), person, cluster));
-    let mut person_of = vec![None; n_clusters];
-    let mut taken = BTreeSet::new();
-    for ((cluster, person), _) in pairs {
-        if person_of[cluster as usize].is_none() && taken.insert(person) {
-            person_of[cluster as usize] = Some(person);
-        }
-    }
-    person_of
-}
-
 impl Library {
     /// The person of every face of a rows.
     pub fn person_of_faces(&self, rows: &Rows) -> Result<Vec<Option<i64>>, StoreError> {
@@ -150,8 +77,7 @@ impl Library {
         touched: Option<&BTreeSet<FaceId>>,
     ) -> Result<(), StoreError> {
         let before = self.person_of_faces(rows)?;
-        let partitions: Vec<&[u32]> = draws.iter().map(|draw| &draw.identities[..]).collect();
-        let labels = representative(&partitions).labels;
+        let labels = representative(&partitions(draws)).labels;
         let matched = matched(&labels, &before);
         // A new person for a cluster, until it has an id.
         let fresh = |cluster: u32| -1 - i64::from(cluster);
@@ -300,20 +226,5 @@ impl Library {
         found.ok_or_else(|| {
             StoreError::refused(format!("found no person {person} in {}", self.path().display()))
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn people_keep_their_ids_by_most_faces_in_common() {
-        // Person 7 is split: the larger part keeps the id. Person 3 is merged into 9, who has more faces there.
-        let before = [7, 7, 7, 7, 7, 3, 9, 9].map(Some);
-        let of_face = [0, 0, 0, 1, 1, 2, 2, 2];
-        assert_eq!(matched(&of_face, &before), [Some(7), None, Some(9)]);
-        assert_eq!(matched(&of_face, &[None; 8]), [None, None, None]);
-        assert_eq!(matched(&[], &[]), []);
     }
 }

@@ -114,7 +114,7 @@ mod tests {
         let reader = in_memory(&path).unwrap();
         assert_eq!(reader.snapshot().unwrap().rows.keys, ["1", "2", "3"]);
         assert_eq!(reader.log().unwrap().len(), 1);
-        crate::Belief::open(&reader).unwrap();
+        crate::Believed::open(&reader).unwrap();
         assert_eq!(reader.people().unwrap()[0].name.as_deref(), Some("Zo\u{eb}"));
         assert_eq!(reader.check().unwrap().faults, [""; 0]);
         drop(reader);
@@ -134,7 +134,7 @@ mod tests {
         let library = on_disk(&path).unwrap();
         let checked = library.check().unwrap();
         assert_eq!((checked.faults, checked.counts[0]), (vec![], ("faces", 1)));
-        let refused = library.set_meta("seed", "7").unwrap_err();
+        let refused = library.set(crate::meta::SEED, 7).unwrap_err();
         assert!(matches!(refused, StoreError::ReadOnly { .. }), "{refused}");
         drop(library);
         assert_eq!(std::fs::read(&path).unwrap(), before);

@@ -6,6 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use kith::belief::hear::{MOST_TOUCHED, with_company};
+use kith::belief::stages;
 use kith::chain::Chain;
 use kith::gibbs::Sweep;
 use kith::ids::{FaceId, IdentityId, LabelId};
@@ -13,7 +15,7 @@ use kith::state::Name;
 use rayon::prelude::*;
 use rusqlite::params;
 
-use crate::belief::{self, Belief};
+use crate::belief::Believed;
 use crate::faces::NewFrame;
 use crate::log::Saying;
 use crate::who::people_of_slots;
@@ -21,10 +23,6 @@ use crate::{Claim, Kind, Library, StoreError};
 
 /// How often the faces of a frame are looked at.
 const ROUNDS: usize = 3;
-/// While there are fewer faces, all are swept with every frame.
-const FEW: usize = 200;
-/// About so many faces are looked at again when something was said.
-const MOST_TOUCHED: usize = 60;
 /// After so many frames what is believed is kept.
 const FRAMES_PER_SAVE: usize = 1000;
 
@@ -32,7 +30,7 @@ const FRAMES_PER_SAVE: usize = 1000;
 pub struct Watcher {
     library: Library,
     _claim: Claim,
-    belief: Option<Belief>,
+    believed: Option<Believed>,
     /// The person of every face, and per chain of every identity.
     person_of: Vec<Option<i64>>,
     slots: Vec<HashMap<IdentityId, i64>>,
@@ -90,7 +88,7 @@ impl Watcher {
         let mut watcher = Self {
             library,
             _claim: claim,
-            belief: None,
+            believed: None,
             person_of: Vec::new(),
             slots: Vec::new(),
             n_unsaved: 0,
@@ -110,21 +108,21 @@ impl Watcher {
         if self.library.n_faces()? == 0 {
             return Ok(());
         }
-        let mut belief = match Belief::open(&self.library) {
+        let mut believed = match Believed::open(&self.library) {
             // All faces are ignored.
             Err(StoreError::Refused(_)) => return Ok(()),
-            belief => belief?,
+            believed => believed?,
         };
-        belief.chains(&self.library)?;
-        self.n_when_due = 2 * belief.rows.faces.len();
-        self.person_of = self.library.person_of_faces(&belief.rows)?;
-        self.belief = Some(belief);
+        believed.with_chains(&self.library)?;
+        self.n_when_due = 2 * believed.rows.faces.len();
+        self.person_of = self.library.person_of_faces(&believed.rows)?;
+        self.believed = Some(believed);
         self.refresh_slots()
     }
 
     fn refresh_slots(&mut self) -> Result<(), StoreError> {
-        if let Some(belief) = &mut self.belief {
-            let chains = belief.chains(&self.library)?;
+        if let Some(believed) = &mut self.believed {
+            let chains = believed.with_chains(&self.library)?.chains();
             self.slots =
                 chains.par_iter().map(|chain| people_of_slots(chain, &self.person_of, None)).collect();
         }
@@ -140,25 +138,26 @@ impl Watcher {
             ));
         }
         let has_names = frame.faces.iter().any(|face| face.name.is_some());
-        if self.belief.is_none() || has_names || (n_known == 0 && self.library.has_frame(frame)?) {
+        if self.believed.is_none() || has_names || (n_known == 0 && self.library.has_frame(frame)?) {
             return self.see_first(frame, embedding);
         }
         let rows = self.store(frame, embedding)?;
         let Some((frame_row, faces)) = rows else { return self.see_again(frame) };
-        let belief = self.belief.as_mut().expect("there is a belief");
-        let ids = belief.rows.push(frame_row, frame.context.as_deref(), &faces, &mut belief.target)?;
-        self.person_of.resize(belief.rows.faces.len(), None);
-        let n_faces = belief.rows.faces.len();
-        let tallies = self.weigh(&ids, if n_faces <= FEW { Look::AtAll } else { Look::New })?;
+        let believed = self.believed.as_mut().expect("there is a belief");
+        let ids =
+            believed.rows.push(frame_row, frame.context.as_deref(), &faces, believed.belief.target_mut())?;
+        self.person_of.resize(believed.rows.faces.len(), None);
+        let n_faces = believed.rows.faces.len();
+        let tallies = self.weigh(&ids, if n_faces <= stages::ALL_SWEPT { Look::AtAll } else { Look::New })?;
         let seen = self.decide(&ids, tallies)?;
         self.n_unsaved += 1;
-        // What faces look like in general is learnt anew while there are few: see `Belief::open`.
-        let is_due = n_faces >= self.n_when_due && n_faces < crate::model::FEW;
+        // What faces look like in general is learnt anew while there are few: see `stages::due`.
+        let is_due = n_faces >= self.n_when_due && n_faces < stages::PRIOR_AT_ONCE;
         if self.n_unsaved >= FRAMES_PER_SAVE || is_due {
             self.save()?;
         }
         if is_due {
-            self.belief = None;
+            self.believed = None;
             self.reload()?;
         }
         Ok(seen)
@@ -168,7 +167,7 @@ impl Watcher {
     fn see_first(&mut self, frame: &NewFrame, embedding: Option<&str>) -> Result<Vec<Seen>, StoreError> {
         self.save()?;
         self.library.add(std::slice::from_ref(frame), embedding)?;
-        self.belief = None;
+        self.believed = None;
         self.reload()?;
         self.see_again(frame)
     }
@@ -176,9 +175,9 @@ impl Watcher {
     /// A frame whose faces are all known already: what is believed of them now.
     fn see_again(&mut self, frame: &NewFrame) -> Result<Vec<Seen>, StoreError> {
         let mut ids = Vec::new();
-        let Some(belief) = &self.belief else { return Ok(Vec::new()) };
+        let Some(believed) = &self.believed else { return Ok(Vec::new()) };
         for face in &frame.faces {
-            ids.extend(belief.rows.face_of(self.library.face(&face.key)?));
+            ids.extend(believed.rows.face_of(self.library.face(&face.key)?));
         }
         let tallies = self.weigh(&ids, Look::Again)?;
         self.decide(&ids, tallies)
@@ -207,8 +206,8 @@ impl Watcher {
 
     /// Seats faces in all chains and weighs their seats.
     fn weigh(&mut self, ids: &[FaceId], look: Look) -> Result<Vec<Tally>, StoreError> {
-        let belief = self.belief.as_mut().expect("there is a belief");
-        let (target, chains) = belief.apart(&self.library)?;
+        let believed = self.believed.as_mut().expect("there is a belief");
+        let (target, chains) = believed.with_chains(&self.library)?.moving();
         let named: Vec<bool> = ids.iter().map(|&face| target.data().given_name(face).is_some()).collect();
         let person_of = &self.person_of;
         let weighed: Vec<Vec<Tally>> = chains
@@ -252,7 +251,7 @@ impl Watcher {
     fn decide(&mut self, ids: &[FaceId], tallies: Vec<Tally>) -> Result<Vec<Seen>, StoreError> {
         let library = &self.library;
         let mut seen = Vec::new();
-        let belief = self.belief.as_mut().expect("there is a belief");
+        let believed = self.believed.as_mut().expect("there is a belief");
         library.write(|connection| {
             for (&face, tally) in ids.iter().zip(&tallies) {
                 let best = tally.people.iter().max_by(|a, b| a.1.total_cmp(b.1)).map(|(&id, &p)| (id, p));
@@ -272,7 +271,7 @@ impl Watcher {
                     }
                 };
                 self.person_of[face.index()] = Some(person);
-                let row = belief.rows.faces[face.index()];
+                let row = believed.rows.faces[face.index()];
                 let p = person_p.clamp(0.0, 1.0);
                 let insert = "INSERT INTO members VALUES (?1, ?2, ?3) ON CONFLICT (face) DO UPDATE SET \
                               person = excluded.person, p = excluded.p";
@@ -280,16 +279,16 @@ impl Watcher {
                 let mut names: Vec<(String, f64)> = tally
                     .names
                     .iter()
-                    .map(|(label, &p)| (belief.target.data().names()[label.index()].clone(), p))
+                    .map(|(label, &p)| (believed.belief.target().data().names()[label.index()].clone(), p))
                     .collect();
                 names.sort_by(|a, b| b.1.total_cmp(&a.1));
-                let key = belief.rows.keys[face.index()].clone();
+                let key = believed.rows.keys[face.index()].clone();
                 let Tally { acquainted, familiar, stranger, .. } = *tally;
                 seen.push(Seen { key, acquainted, familiar, stranger, names, person, person_p: p, is_new });
             }
             Ok(())
         })?;
-        for (chain, slots) in belief.chains(library)?.iter().zip(&mut self.slots) {
+        for (chain, slots) in believed.with_chains(library)?.chains().iter().zip(&mut self.slots) {
             for &face in ids {
                 let identity = chain.state().seating().identity_of(face).expect("it was seated");
                 if let Some(person) = self.person_of[face.index()] {
@@ -306,19 +305,15 @@ impl Watcher {
             self.save()?;
         }
         let act = self.library.say(by, std::slice::from_ref(saying))?;
-        if saying.kind == Kind::Ignore || self.belief.is_none() {
-            self.belief = None;
+        if saying.kind == Kind::Ignore || self.believed.is_none() {
+            self.believed = None;
             self.reload()?;
             return Ok(act);
         }
-        let belief = self.belief.as_mut().expect("there is a belief");
-        let touched = belief.hear_news(&self.library)?;
-        let touched = belief::with_company(touched, &BTreeSet::new(), &self.person_of, MOST_TOUCHED);
-        let (target, chains) = belief.apart(&self.library)?;
-        chains.par_iter_mut().for_each(|chain| {
-            chain.extend(target);
-            chain.settle(&touched, target);
-        });
+        let believed = self.believed.as_mut().expect("there is a belief");
+        let touched = believed.hear_news(&self.library)?;
+        let touched = with_company(touched, &BTreeSet::new(), &self.person_of, MOST_TOUCHED);
+        believed.with_chains(&self.library)?.settle(&touched);
         self.n_unsaved += 1;
         self.refresh_slots()?;
         Ok(act)
@@ -328,7 +323,7 @@ impl Watcher {
     pub fn undo(&mut self, by: &str, n: usize) -> Result<Vec<i64>, StoreError> {
         self.save()?;
         let acts = self.library.undo(by, n)?;
-        self.belief = None;
+        self.believed = None;
         self.reload()?;
         Ok(acts)
     }
@@ -337,7 +332,7 @@ impl Watcher {
     pub fn redo(&mut self, by: &str) -> Result<Option<i64>, StoreError> {
         self.save()?;
         let act = self.library.redo(by)?;
-        self.belief = None;
+        self.believed = None;
         self.reload()?;
         Ok(act)
     }
@@ -345,9 +340,9 @@ impl Watcher {
     /// Keeps what is believed.
     pub fn save(&mut self) -> Result<(), StoreError> {
         if self.n_unsaved > 0
-            && let Some(belief) = &mut self.belief
+            && let Some(believed) = &mut self.believed
         {
-            belief.save_chains(&self.library)?;
+            believed.save_chains(&self.library)?;
             self.n_unsaved = 0;
         }
         Ok(())

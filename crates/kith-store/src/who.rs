@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use kith::belief::people::matched;
 use kith::chain::Chain;
 use kith::chain::diagnostics::highest_density_interval;
 use kith::ids::{ContextId, FaceId, IdentityId};
@@ -9,8 +10,7 @@ use kith::model::ContextMode;
 use kith::model::face::Centred;
 use kith::predict::{Posterior, Prediction};
 
-use crate::belief::Belief;
-use crate::people::matched;
+use crate::belief::Believed;
 use crate::{Library, StoreError};
 
 /// What is believed of a face. `acquainted + familiar + stranger = 1`.
@@ -53,14 +53,15 @@ struct Factors {
     sums: [f64; 3],
 }
 
-impl Belief {
+impl Believed {
     /// Who a face of the library is.
     pub fn who(&mut self, library: &Library, face: FaceId) -> Result<Who, StoreError> {
-        let n_draws = self.draws.len() as f64;
-        let is_named = self.target.data().given_name(face).is_some();
+        let draws = self.belief.draws();
+        let n_draws = draws.len() as f64;
+        let is_named = self.belief.target().data().given_name(face).is_some();
         let (mut acquainted, mut familiar, mut stranger) = (0.0, 0.0, 0.0);
-        let mut of_name = vec![vec![0.0; self.draws.len()]; self.rows.names.len()];
-        for (number, draw) in self.draws.iter().enumerate() {
+        let mut of_name = vec![vec![0.0; draws.len()]; self.rows.names.len()];
+        for (number, draw) in draws.iter().enumerate() {
             let identity = draw.identities[face.index()];
             let is_alone = draw.identities.iter().filter(|&&other| other == identity).count() == 1;
             let name = draw.names[identity as usize];
@@ -78,7 +79,7 @@ impl Belief {
         let unknown_name = 1.0 - names.iter().map(|name| name.1).sum::<f64>();
         let person_of = library.person_of_faces(&self.rows)?;
         let mut factors: BTreeMap<Option<i64>, Factors> = BTreeMap::new();
-        let (target, chains) = self.apart(library)?;
+        let (target, chains) = self.with_chains(library)?.moving();
         let share = 1.0 / chains.len() as f64;
         for chain in chains {
             let slots = people_of_slots(chain, &person_of, Some(face));
@@ -108,10 +109,11 @@ impl Belief {
     ) -> Result<Vec<(Prediction, Vec<Why>)>, StoreError> {
         let predictions = posterior.predict(context, faces, true);
         let person_of = library.person_of_faces(&self.rows)?;
-        let number = context.and_then(|name| self.target.data().contexts().iter().position(|c| c == name));
-        let is_given = self.target.model().context.mode == ContextMode::Given;
-        let (target, chains) = self.apart(library)?;
-        let model = target.model();
+        let number =
+            context.and_then(|name| self.belief.target().data().contexts().iter().position(|c| c == name));
+        let is_given = self.belief.target().model().context.mode == ContextMode::Given;
+        let belief = self.with_chains(library)?;
+        let (model, chains) = (belief.target().model(), belief.chains());
         let share = 1.0 / chains.len() as f64;
         let mut answers = Vec::new();
         let slots: Vec<_> = chains.iter().map(|chain| people_of_slots(chain, &person_of, None)).collect();
@@ -148,13 +150,13 @@ impl Belief {
 
     /// The posterior of the draws, for questions about new faces.
     pub fn posterior(&self) -> Posterior {
-        Posterior::new(&self.target, &self.draws)
+        self.belief.posterior()
     }
 
     fn ranked(&self, of_name: Vec<Vec<f64>>) -> Vec<(String, f64, [f64; 2])> {
         let mut names: Vec<(String, f64, [f64; 2])> = of_name
             .into_iter()
-            .zip(self.target.data().names())
+            .zip(self.belief.target().data().names())
             .map(|(values, name)| {
                 let p = values.iter().sum::<f64>() / values.len() as f64;
                 (name.clone(), p, highest_density_interval(&values, 0.95))

@@ -6,29 +6,33 @@
 //! about new faces.
 //!
 //! The tree is the paper: [`data`] what was seen, [`model`] what is assumed, [`state`] what is believed, [`gibbs`] how
-//! belief moves, [`chain`] who moves it, [`predict`] what can be asked. [`paper`] maps equations to functions.
+//! belief moves, [`chain`] who moves it, [`predict`] what can be asked, and [`belief`] all of it in one object that learns
+//! and answers. [`paper`] maps equations to functions.
 //!
 //! ```
-//! use kith::chain::{Learner, Schedule};
+//! use kith::belief::{Belief, Chains, Until};
+//! use kith::chain::Watch;
 //! use kith::data::NewFace;
 //! use kith::model::{FaceModel, Isotropic, Model};
-//! use kith::predict::Posterior;
+//! use kith::predict::NewPhoto;
 //!
 //! let prior = Isotropic { mean: vec![0.0; 2], kappa: 0.01, shape: 3.0, rate: 0.5 };
-//! let mut learner = Learner::new(Model::new(FaceModel::isotropic(prior)), 4, 1, Schedule::ONLINE)?;
+//! let mut belief = Belief::new(Model::new(FaceModel::isotropic(prior)), Chains { n: 4, seed: 1 })?;
 //! for k in 0..8 {
 //!     let [ann, other] = [[5.0, 0.1 * k as f32], [-5.0, 0.1 * k as f32]];
 //!     let name = (k == 0).then_some("Ann");
 //!     let faces = [NewFace { embedding: &ann, name }, NewFace { embedding: &other, name: None }];
-//!     learner.push_frame(Some("home"), &faces)?;
+//!     belief.see(Some("home"), &faces)?;
 //! }
-//! let posterior = Posterior::new(learner.target(), &learner.draws());
-//! let seen = &posterior.predict(Some("home"), &[&[5.0, 0.4]], true)[0];
-//! let never = &posterior.predict(Some("home"), &[&[0.0, 12.0]], true)[0];
+//! belief.learn(&Until::agreed(), &Watch::nobody());
+//! let photo = |face| NewPhoto { context: Some("home"), faces: vec![face] };
+//! let answers = belief.who(&[photo(&[5.0, 0.4]), photo(&[0.0, 12.0])], &|| ());
+//! let (seen, never) = (&answers[0][0], &answers[1][0]);
 //! assert!(seen.acquainted > 0.5 && never.stranger > 0.5);
 //! # Ok::<(), kith::target::TargetError>(())
 //! ```
 
+pub mod belief;
 pub mod chain;
 pub mod data;
 pub mod gibbs;

@@ -3,8 +3,9 @@
 mod common;
 
 use common::{Case, exact, run_on};
+use kith::belief::{Belief, Chains, Said, Schedule};
 use kith::chain::diagnostics::standard_error;
-use kith::chain::{Chain, Draw, Ensemble, Learner, Run, Schedule, Start};
+use kith::chain::{Chain, Draw, Ensemble, Run, Start};
 use kith::data::{Dataset, Embeddings, NewFace};
 use kith::gibbs::Sweep;
 use kith::ids::{FaceId, FrameId, IdentityId};
@@ -193,21 +194,21 @@ fn three_people() -> (Model, Vec<Frame>) {
 /// Mean number of identities over sweeps after learning, and its error.
 fn n_identities_after(schedule: Schedule, seed: u64) -> (f64, f64) {
     let (model, frames) = three_people();
-    let mut learner = Learner::new(model, 8, seed, schedule).unwrap();
+    let mut belief = Belief::new(model, Chains { n: 8, seed }).unwrap().with_schedule(schedule);
     for (context, faces) in &frames {
         let faces = faces.each_ref().map(|embedding| NewFace { embedding, name: None });
-        learner.push_frame(Some(context), &faces).unwrap();
+        belief.see(Some(context), &faces).unwrap();
         // Chains know what has been learnt from, not what is waiting.
-        if learner.target().data().n_frames().is_multiple_of(schedule.frames) {
-            for chain in learner.ensemble().chains() {
-                assert_eq!(chain.state().check(learner.target()), Ok(()));
+        if belief.target().data().n_frames().is_multiple_of(schedule.frames) {
+            for chain in belief.chains() {
+                assert_eq!(chain.state().check(belief.target()), Ok(()));
             }
         }
     }
-    learner.finish().unwrap();
-    learner.finish().unwrap();
-    let case = Case { name: String::new(), target: learner.target().clone() };
-    let mut ensemble = learner.ensemble().clone();
+    belief.take_in().unwrap();
+    belief.take_in().unwrap();
+    let case = Case { name: String::new(), target: belief.target().clone() };
+    let mut ensemble = Ensemble::of(belief.chains().to_vec());
     for chain in ensemble.chains() {
         assert_eq!(chain.state().check(&case.target), Ok(()));
     }
@@ -233,14 +234,16 @@ fn the_schedules_agree_on_who_there_is() {
 fn a_stream_with_enough_looks_believes_what_sweeps_do() {
     let (mean, error) = n_identities_after(Schedule::ONLINE, 28);
     let (model, frames) = three_people();
-    let mut learner = Learner::new(model, 300, 30, Schedule { revisits: 60, ..Schedule::STREAM }).unwrap();
+    let mut belief = Belief::new(model, Chains { n: 300, seed: 30 })
+        .unwrap()
+        .with_schedule(Schedule { revisits: 60, ..Schedule::STREAM });
     for (context, faces) in &frames {
         let faces = faces.each_ref().map(|embedding| NewFace { embedding, name: None });
-        learner.push_frame(Some(context), &faces).unwrap();
+        belief.see(Some(context), &faces).unwrap();
     }
-    let chains = learner.ensemble().chains();
+    let chains = belief.chains();
     for chain in chains {
-        assert_eq!(chain.state().check(learner.target()), Ok(()));
+        assert_eq!(chain.state().check(belief.target()), Ok(()));
     }
     let counts: Vec<f64> = chains.iter().map(|chain| chain.state().seating().n_identities() as f64).collect();
     let n = counts.len() as f64;
@@ -256,29 +259,30 @@ fn a_stream_with_enough_looks_believes_what_sweeps_do() {
 fn names_given_later_count() {
     let (model, frames) = three_people();
     for schedule in [Schedule::ONLINE, Schedule { frames: 3, sweeps: 50, revisits: 0 }] {
-        let mut learner = Learner::new(model.clone(), 4, 29, schedule).unwrap();
+        let mut belief =
+            Belief::new(model.clone(), Chains { n: 4, seed: 29 }).unwrap().with_schedule(schedule);
         for (context, faces) in &frames[..7] {
             let faces = faces.each_ref().map(|embedding| NewFace { embedding, name: None });
-            learner.push_frame(Some(context), &faces).unwrap();
+            belief.see(Some(context), &faces).unwrap();
         }
         // Persons 0, 1 of frame 0 and 1, 2 of frame 1. Seven is not a multiple of three: under the second
         // schedule the names come while a frame is waiting.
         for (face, name) in [(0, "Ann"), (1, "Bob"), (2, "Bob"), (3, "Cleo")] {
-            learner.name(FaceId(face), name).unwrap();
+            belief.hear(&[Said::Name(FaceId(face), name)]).unwrap();
         }
         if schedule == Schedule::ONLINE {
-            for chain in learner.ensemble().chains() {
-                assert_eq!(chain.state().check(learner.target()), Ok(()));
+            for chain in belief.chains() {
+                assert_eq!(chain.state().check(belief.target()), Ok(()));
             }
         }
         let (context, faces) = &frames[7];
         let faces = faces.each_ref().map(|embedding| NewFace { embedding, name: None });
-        learner.push_frame(Some(context), &faces).unwrap();
-        learner.finish().unwrap();
-        assert_eq!(learner.target().data().names(), ["Ann", "Bob", "Cleo"]);
+        belief.see(Some(context), &faces).unwrap();
+        belief.take_in().unwrap();
+        assert_eq!(belief.target().data().names(), ["Ann", "Bob", "Cleo"]);
 
-        let case = Case { name: String::new(), target: learner.target().clone() };
-        let mut ensemble = learner.ensemble().clone();
+        let case = Case { name: String::new(), target: belief.target().clone() };
+        let mut ensemble = Ensemble::of(belief.chains().to_vec());
         let from = ensemble.chains()[0].n_sweeps();
         let draws =
             run_on(&mut ensemble, &case, &Run { sweeps: from + 400, burn_in: from, thin: 1 }, u64::MAX);

@@ -1,7 +1,8 @@
 //! `kith bench stream`: what absorbing a frame costs early and late in a long stream, and how accurate it stays.
 
 use anyhow::ensure;
-use kith::chain::{Chain, Learner, Schedule, Start};
+use kith::belief::{Belief, Chains};
+use kith::chain::{Chain, Start};
 use kith::data::NewFace;
 use kith::gibbs::{Step, Sweep};
 use kith::ids::FrameId;
@@ -41,12 +42,12 @@ pub fn run(options: &StreamOptions) -> anyhow::Result<Figures> {
         data.n_frames() - 2 * window
     );
     let target = crowd.target(Face::Isotropic)?;
-    let mut learner =
-        Learner::new(target.model().clone(), options.chains as usize, options.seed, Schedule::STREAM)?;
+    let chains = Chains { n: options.chains as usize, seed: options.seed };
+    let mut belief = Belief::new(target.model().clone(), chains)?;
     let bar = bar(data.n_frames() as u64, "frames");
     let mut seconds = Vec::with_capacity(data.n_frames());
     for frame in data.frames() {
-        let (taken, pushed) = timed(|| push(&mut learner, &crowd, frame));
+        let (taken, pushed) = timed(|| push(&mut belief, &crowd, frame));
         pushed?;
         seconds.push(taken);
         bar.inc(1);
@@ -56,7 +57,7 @@ pub fn run(options: &StreamOptions) -> anyhow::Result<Figures> {
     let (early, late) = (&seconds[warm_up..warm_up + window], &seconds[seconds.len() - window..]);
     let (first_ms, last_ms) = (of(early), of(late));
     let ratio = last_ms / first_ms;
-    let chains = learner.ensemble().chains();
+    let chains = belief.chains();
     let ari = chains.iter().map(|chain| crowd.ari(chain.state())).sum::<f64>() / chains.len() as f64;
     let n_found = chains[0].state().seating().n_identities();
     let mut figures = vec![
@@ -91,10 +92,10 @@ pub fn run(options: &StreamOptions) -> anyhow::Result<Figures> {
     Ok(Figures(figures))
 }
 
-fn push(learner: &mut Learner, crowd: &Crowd, frame: FrameId) -> anyhow::Result<()> {
+fn push(belief: &mut Belief, crowd: &Crowd, frame: FrameId) -> anyhow::Result<()> {
     let data = &crowd.data;
     let context = data.given_context(frame).map(|context| data.contexts()[context.index()].as_str());
     let new = |&face| NewFace { embedding: data.embedding(face), name: None };
     let faces: Vec<NewFace<'_>> = data.faces_in(frame).iter().map(new).collect();
-    Ok(learner.push_frame(context, &faces)?)
+    Ok(belief.see(context, &faces)?)
 }

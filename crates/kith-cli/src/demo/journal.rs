@@ -1,12 +1,13 @@
 //! The week as kith lives it: every photo is answered first and learnt from then.
 
-use kith::chain::{Draw, Learner, Schedule};
+use kith::belief::people::partitions;
+use kith::belief::{Belief, Chains, Schedule};
+use kith::chain::Draw;
 use kith::data::NewFace;
-use kith::gibbs::Sweep;
 use kith::model::{FaceModel, Model};
+use kith::predict::Prediction;
 use kith::predict::partition::adjusted_rand_index;
 use kith::predict::representative::{Representative, representative};
-use kith::predict::{Posterior, Prediction};
 
 use super::week::{Scene, Week};
 use crate::progress::bar;
@@ -80,16 +81,17 @@ impl Sighting {
 pub fn live(week: &Week, seed: u64) -> anyhow::Result<Journal> {
     let mut model = Model::new(FaceModel::isotropic(week.looks.clone()));
     model.repeat = REPEAT;
-    let mut learner = Learner::new(model, N_CHAINS, seed, Schedule::ONLINE)?;
+    let chains = Chains { n: N_CHAINS, seed };
+    let mut belief = Belief::new(model, chains)?.with_schedule(Schedule::ONLINE);
     let mut truth: Vec<u32> = Vec::new();
     let mut introduced: Vec<usize> = Vec::new();
     let (mut sightings, mut places, mut agreement) = (Vec::new(), Vec::new(), Vec::new());
     let bar = bar(week.scenes.len() as u64, "photos");
     for (number, scene) in week.scenes.iter().enumerate() {
         while agreement.len() < scene.time.day() {
-            agreement.push(agreement_now(&learner, &truth));
+            agreement.push(agreement_now(&belief, &truth));
         }
-        let answers = ask(&learner, week, scene);
+        let answers = ask(&belief, week, scene);
         if let (false, Some(answers)) = (scene.is_place_told, &answers) {
             places.extend(place_guess(number, scene, week, &answers[0]));
         }
@@ -100,7 +102,7 @@ pub fn live(week: &Week, seed: u64) -> anyhow::Result<Journal> {
                 person: face.person,
                 is_first: !truth.contains(&person),
                 is_introduced: introduced.contains(&face.person),
-                answer: answers.as_ref().map(|answers| answer(&answers[place], &learner, &truth)),
+                answer: answers.as_ref().map(|answers| answer(&answers[place], &belief, &truth)),
             });
         }
         for face in &scene.faces {
@@ -112,37 +114,37 @@ pub fn live(week: &Week, seed: u64) -> anyhow::Result<Journal> {
         let context = scene.is_place_told.then(|| week.contexts[scene.context].as_str());
         let faces: Vec<NewFace<'_>> =
             scene.faces.iter().map(|face| NewFace { embedding: &face.embedding, name: face.said }).collect();
-        learner.push_frame(context, &faces)?;
+        belief.see(context, &faces)?;
         bar.inc(1);
     }
     while agreement.len() < week.n_days {
-        agreement.push(agreement_now(&learner, &truth));
+        agreement.push(agreement_now(&belief, &truth));
     }
     bar.finish_and_clear();
-    let draws = final_draws(&learner);
+    let draws = final_draws(&belief);
     let shown = representative(&partitions(&draws));
     let of_draws = draws.iter().map(|draw| adjusted_rand_index(&draw.identities, &truth));
     let agreement_of_draws = of_draws.sum::<f64>() / draws.len() as f64;
-    let names = learner.target().data().names().to_vec();
+    let names = belief.target().data().names().to_vec();
     Ok(Journal { sightings, places, agreement, shown, draws, names, agreement_of_draws })
 }
 
 /// What kith says of a photo it has not learnt from; nothing before the first.
-fn ask(learner: &Learner, week: &Week, scene: &Scene) -> Option<Vec<Prediction>> {
-    if learner.target().data().n_faces() == 0 {
+fn ask(belief: &Belief, week: &Week, scene: &Scene) -> Option<Vec<Prediction>> {
+    if belief.target().data().n_faces() == 0 {
         return None;
     }
-    let posterior = Posterior::new(learner.target(), &learner.draws());
+    let posterior = belief.posterior();
     let context = scene.is_place_told.then(|| week.contexts[scene.context].as_str());
     let faces: Vec<&[f32]> = scene.faces.iter().map(|face| &face.embedding[..]).collect();
     Some(posterior.predict(context, &faces, true))
 }
 
-fn answer(prediction: &Prediction, learner: &Learner, truth: &[u32]) -> Answer {
+fn answer(prediction: &Prediction, belief: &Belief, truth: &[u32]) -> Answer {
     let (stranger, known) = (prediction.stranger, &prediction.identity);
     let example = known.faces.first().filter(|_| known.p > stranger);
     let label =
-        |name: &kith::predict::NamePrediction| learner.target().data().names()[name.label.index()].clone();
+        |name: &kith::predict::NamePrediction| belief.target().data().names()[name.label.index()].clone();
     Answer {
         stranger,
         guess: example.map(|face| truth[face.index()] as usize),
@@ -157,21 +159,16 @@ fn place_guess(number: usize, scene: &Scene, week: &Week, prediction: &Predictio
     Some(PlaceGuess { scene: number, guess, p, is_right })
 }
 
-fn agreement_now(learner: &Learner, truth: &[u32]) -> f64 {
-    let draws = learner.draws();
-    adjusted_rand_index(&representative(&partitions(&draws)).labels, truth)
+fn agreement_now(belief: &Belief, truth: &[u32]) -> f64 {
+    adjusted_rand_index(&belief.people().of_face, truth)
 }
 
-fn final_draws(learner: &Learner) -> Vec<Draw> {
-    let mut ensemble = learner.ensemble().clone();
+fn final_draws(belief: &Belief) -> Vec<Draw> {
+    let mut belief = belief.clone();
     let mut draws = Vec::new();
     for _ in 0..FINAL_DRAWS {
-        ensemble.sweep(FINAL_SWEEPS, &Sweep::default(), learner.target());
-        draws.extend(ensemble.draws(learner.target()));
+        belief.sweep(FINAL_SWEEPS);
+        draws.extend(belief.now());
     }
     draws
-}
-
-fn partitions(draws: &[Draw]) -> Vec<&[u32]> {
-    draws.iter().map(|draw| &draw.identities[..]).collect()
 }

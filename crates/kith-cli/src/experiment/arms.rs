@@ -4,57 +4,39 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use anyhow::Context;
+use kith::belief::Settings;
 use kith::data::Dataset;
 use kith::model::Model;
-use kith_io::model_file::ModelSettings;
+use kith_io::model_file;
 use kith_lab::experiment::{Arm, ModelMaker};
 use serde_json::{Value, json};
 
 use crate::args::{ExperimentOptions, Face};
 use crate::background::Background;
 
-/// The paper's model, whatever the defaults are: isotropic faces, nothing said of two faces in a frame. The paper does
-/// not give its concentrations: alpha_0 and alpha_c are learnt. lambda is 100, picked on the first naming split: learnt, it
-/// falls as more of the many pieces into which this model cuts people get names, and in the end nobody is "unknown"
-/// (measured: 16 % of the familiar at 15 names, against 77 %). The face prior is learnt from the faces themselves: the
-/// paper had no background.
-fn paper() -> Value {
-    json!({
-        "context": {"mode": "given"},
-        "identity": {
-            "global_concentration": {"shape": 1.0, "rate": 0.1},
-            "local_concentration": {"shape": 1.0, "rate": 0.1, "shared": true},
-            "strangers": "expected",
-        },
-        "frame": {"repeat": 1.0},
-        "face": {"kind": "isotropic", "update": "collapsed"},
-        "name": {"concentration": 100.0, "error_rate": 0.05, "update": "exact"},
-    })
-}
-
 /// What "our default" is: the default of `kith fit`.
-fn default() -> ModelSettings {
-    ModelSettings::default()
+fn default() -> Settings {
+    Settings::default()
 }
 
 /// Settings before any face is seen.
 pub struct Models<'b> {
-    asked: Option<ModelSettings>,
-    paper: ModelSettings,
+    asked: Option<Settings>,
+    paper: Settings,
     background: Option<&'b Background>,
 }
 
 impl<'b> Models<'b> {
     /// What the options ask for. `--face isotropic` alone is the paper's model, and is run once.
     pub fn read(options: &ExperimentOptions, background: Option<&'b Background>) -> anyhow::Result<Self> {
-        let paper = ModelSettings::from_tree(&paper()).expect("the paper's model is well-formed");
+        let paper = Settings::paper();
         let asked = match (&options.model, options.face) {
             (None, Some(Face::Isotropic)) if background.is_none() => None,
             (Some(path), Some(face)) => Some(read_with_face(path, face)?),
-            (Some(path), None) => Some(ModelSettings::read(path)?),
+            (Some(path), None) => Some(model_file::read(path)?),
             (None, Some(face)) => {
                 let tree = with_face(json!({}), face);
-                Some(ModelSettings::from_tree(&tree).expect("a kind alone is well-formed"))
+                Some(model_file::from_tree(&tree).expect("a kind alone is well-formed"))
             }
             (None, None) => Some(default()),
         };
@@ -90,7 +72,7 @@ impl<'b> Models<'b> {
 
 /// Resolves settings for the data at hand; the last answer is kept, because several fits are of the same data. Names count:
 /// an experiment that is resumed must learn the same prior as one that was not interrupted.
-fn maker<'a>(settings: &'a ModelSettings, background: Option<&'a Background>) -> ModelMaker<'a> {
+fn maker<'a>(settings: &'a Settings, background: Option<&'a Background>) -> ModelMaker<'a> {
     let last: Mutex<Option<(Dataset, Model)>> = Mutex::new(None);
     Box::new(move |data| {
         let mut last = last.lock().expect("no thread fails while it holds the last model");
@@ -104,13 +86,13 @@ fn maker<'a>(settings: &'a ModelSettings, background: Option<&'a Background>) ->
 }
 
 /// A model file, with another kind of face model.
-fn read_with_face(path: &Path, face: Face) -> anyhow::Result<ModelSettings> {
+fn read_with_face(path: &Path, face: Face) -> anyhow::Result<Settings> {
     // Mistakes in the file are told apart from mistakes that the other kind makes.
-    ModelSettings::read(path)?;
+    model_file::read(path)?;
     let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
     let table: toml::Table = text.parse().with_context(|| path.display().to_string())?;
     let tree = with_face(serde_json::to_value(table)?, face);
-    ModelSettings::from_tree(&tree).map_err(anyhow::Error::msg).with_context(|| path.display().to_string())
+    model_file::from_tree(&tree).map_err(anyhow::Error::msg).with_context(|| path.display().to_string())
 }
 
 fn with_face(mut tree: Value, face: Face) -> Value {

@@ -2,8 +2,9 @@
 
 use std::io::{BufRead, Write};
 
+use kith::belief::{About, Question};
 use kith::ids::FaceId;
-use kith_store::{About, Belief, Kind, Library, Question, Saying};
+use kith_store::{Believed, Kind, Library, Saying};
 use serde_json::{Value, json};
 
 use super::args::AskOptions;
@@ -17,13 +18,13 @@ pub fn run(options: &AskOptions) -> anyhow::Result<Outcome> {
         return converse(&Library::open(&options.lib)?);
     }
     let library = Library::open_to_read(&options.lib)?;
-    let belief = Belief::open(&library)?;
-    let questions = belief.ask(options.n);
+    let believed = Believed::open(&library)?;
+    let questions = believed.belief.ask(options.n);
     let mut out = std::io::stdout();
     for question in &questions {
         match options.json {
-            true => writeln!(out, "{}", to_json(question, &belief))?,
-            false => writeln!(out, "{}", in_words(question, &belief))?,
+            true => writeln!(out, "{}", to_json(question, &believed))?,
+            false => writeln!(out, "{}", in_words(question, &believed))?,
         }
     }
     if questions.is_empty() {
@@ -32,28 +33,28 @@ pub fn run(options: &AskOptions) -> anyhow::Result<Outcome> {
     Ok(if questions.is_empty() { Outcome::Negative } else { Outcome::Done })
 }
 
-fn key(belief: &Belief, face: FaceId) -> &str {
-    &belief.rows.keys[face.index()]
+fn key(believed: &Believed, face: FaceId) -> &str {
+    &believed.rows.keys[face.index()]
 }
 
-fn to_json(question: &Question, belief: &Belief) -> Value {
+fn to_json(question: &Question, believed: &Believed) -> Value {
     let (gain, settles) = (question.gain, question.settles);
     match question.about {
         About::Who(face) => {
-            json!({"ask": "who", "face": key(belief, face), "gain": gain, "settles": settles})
+            json!({"ask": "who", "face": key(believed, face), "gain": gain, "settles": settles})
         }
         About::Same(a, b, p) => json!({
-            "ask": "same", "face": key(belief, a), "other": key(belief, b), "p": p,
+            "ask": "same", "face": key(believed, a), "other": key(believed, b), "p": p,
             "gain": gain, "settles": settles,
         }),
     }
 }
 
-fn in_words(question: &Question, belief: &Belief) -> String {
+fn in_words(question: &Question, believed: &Believed) -> String {
     let asked = match question.about {
-        About::Who(face) => format!("Who is {}?", key(belief, face)),
+        About::Who(face) => format!("Who is {}?", key(believed, face)),
         About::Same(a, b, p) => {
-            let (a, b) = (key(belief, a), key(belief, b));
+            let (a, b) = (key(believed, a), key(believed, b));
             format!("Are {a} and {b} the same person? ({} probable)", percent(p))
         }
     };
@@ -66,9 +67,9 @@ fn converse(library: &Library) -> anyhow::Result<Outcome> {
     let mut skipped: Vec<String> = Vec::new();
     let mut n_answers = 0;
     loop {
-        let belief = Belief::open(library)?;
-        let questions = belief.ask(skipped.len() + 1);
-        let fresh = questions.iter().find(|question| !skipped.contains(&in_words(question, &belief)));
+        let believed = Believed::open(library)?;
+        let questions = believed.belief.ask(skipped.len() + 1);
+        let fresh = questions.iter().find(|question| !skipped.contains(&in_words(question, &believed)));
         let Some(question) = fresh else {
             note("there is nothing more that an answer would settle");
             break;
@@ -77,13 +78,13 @@ fn converse(library: &Library) -> anyhow::Result<Outcome> {
             About::Who(_) => "a name, s(kip), u(ndo), i(gnore), q(uit)",
             About::Same(..) => "y(es), n(o), s(kip), u(ndo), q(uit)",
         };
-        note(format!("{}  [{keys}]", in_words(question, &belief)));
+        note(format!("{}  [{keys}]", in_words(question, &believed)));
         let Some(line) = lines.next().transpose()? else { break };
-        let row = |face: FaceId| belief.rows.faces[face.index()];
+        let row = |face: FaceId| believed.rows.faces[face.index()];
         let saying = match (question.about, line.trim()) {
             (_, "q") => break,
             (_, "s" | "") => {
-                skipped.push(in_words(question, &belief));
+                skipped.push(in_words(question, &believed));
                 continue;
             }
             (_, "u") => {

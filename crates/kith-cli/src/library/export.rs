@@ -14,7 +14,7 @@ use kith::target::Target;
 use kith_io::dataset::{self, FaceTable};
 use kith_io::draws::DrawsWriter;
 use kith_io::parquet_table::{self, Cells, Column};
-use kith_store::{Belief, Library};
+use kith_store::{Believed, Library};
 use serde_json::{Value, json};
 
 use super::args::{ExportOptions, Format, What};
@@ -29,7 +29,7 @@ pub fn run(options: &ExportOptions) -> anyhow::Result<Outcome> {
         What::Draws => draws(&library, options),
         What::Dataset => faces(&library, options),
         What::People => {
-            Belief::open(&library)?;
+            Believed::open(&library)?;
             let people = library.people()?;
             let columns = ["person", "name", "p", "standing", "face", "face_p"];
             let rows = people.iter().flat_map(|person| {
@@ -144,10 +144,10 @@ fn faces(library: &Library, options: &ExportOptions) -> anyhow::Result<Outcome> 
 /// Draws for the exported dataset, as `kith fit` writes them.
 fn draws(library: &Library, options: &ExportOptions) -> anyhow::Result<Outcome> {
     let path = wanted(options, "a new file")?;
-    let belief = Belief::open(library)?;
-    let target = Target::new(belief.target.model().clone(), in_order(belief.target.data())?)?;
+    let belief = Believed::open(library)?.belief;
+    let target = Target::new(belief.target().model().clone(), in_order(belief.target().data())?)?;
     let draws: Vec<Draw> =
-        belief.draws.iter().map(|draw| renumbered(draw, &belief.target, target.data())).collect();
+        belief.draws().iter().map(|draw| renumbered(draw, belief.target(), target.data())).collect();
     if options.format == Format::Parquet {
         kith_io::draws::write_parquet(path, &target, &draws)?;
     } else {
@@ -155,7 +155,7 @@ fn draws(library: &Library, options: &ExportOptions) -> anyhow::Result<Outcome> 
         draws.iter().try_for_each(|draw| writer.write(draw))?;
         writer.finish()?;
     }
-    note(format!("{}: {}", path.display(), count(belief.draws.len(), "draw")));
+    note(format!("{}: {}", path.display(), count(belief.draws().len(), "draw")));
     Ok(Outcome::Done)
 }
 

@@ -3,10 +3,12 @@
 use std::io::Write;
 
 use anyhow::Context;
-use kith::chain::{AGREED, Watch};
+use kith::belief::AGREED;
+use kith::chain::Watch;
 use kith_io::dataset;
 use kith_io::model_file::read_tree;
-use kith_store::{Belief, Changes, Library, Plan, Told};
+use kith_store::meta::SETTINGS;
+use kith_store::{Believed, Changes, Library, Plan, Told};
 use serde_json::json;
 
 use super::args::LearnOptions;
@@ -33,9 +35,9 @@ pub fn run(options: &LearnOptions) -> anyhow::Result<Outcome> {
         sweeps.set_length(most);
     };
     let mut told = Told { prior: &mut prior, begins: &mut begins };
-    let (belief, changes) = Belief::learn(&library, &plan, &watch, &mut told)?;
+    let (believed, changes) = Believed::learn(&library, &plan, &watch, &mut told)?;
     sweeps.finish_and_clear();
-    let (n_faces, n_people) = (belief.rows.faces.len(), library.people()?.len());
+    let (n_faces, n_people) = (believed.rows.faces.len(), library.people()?.len());
     if options.json {
         let gained: Vec<_> =
             changes.gained.iter().map(|(who, n)| json!({"person": who, "faces": n})).collect();
@@ -88,7 +90,7 @@ fn set_model(library: &Library, options: &LearnOptions, progress: &mut dyn FnMut
     }
     let tree = match &options.model {
         Some(path) => read_tree(path)?,
-        None => match library.meta("settings")? {
+        None => match library.get(SETTINGS)? {
             Some(text) => serde_json::from_str(&text).context("the library's settings")?,
             None => json!({}),
         },

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use kith_store::{Belief, Entry, Kind, Library};
+use kith_store::{Believed, Entry, Kind, Library};
 use serde_json::{Value, json};
 
 use super::args::{LogOptions, ReadOptions, UndoOptions};
@@ -18,7 +18,7 @@ const DOUBTFUL: f64 = 0.5;
 pub fn log(options: &LogOptions) -> anyhow::Result<Outcome> {
     let library = Library::open_to_read(&options.lib)?;
     let entries = library.log()?;
-    let belief = if entries.is_empty() { None } else { Belief::open(&library).ok() };
+    let belief = if entries.is_empty() { None } else { Believed::open(&library).ok() };
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     let mut n_shown = 0;
     for entry in &entries {

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use kith_store::{Belief, Library, Person};
+use kith_store::{Believed, Library, Person};
 use serde_json::{Value, json};
 
 use super::args::ReadOptions;
@@ -15,7 +15,7 @@ pub fn run(options: &ReadOptions) -> anyhow::Result<Outcome> {
     let library = Library::open_to_read(&options.lib)?;
     if library.n_faces()? > 0 {
         // What was seen and said since is taken in first.
-        Belief::open(&library)?;
+        Believed::open(&library)?;
     }
     let people = library.people()?;
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());

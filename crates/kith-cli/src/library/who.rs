@@ -5,7 +5,7 @@ use std::io::Write;
 
 use anyhow::{Context, ensure};
 use kith_io::dataset;
-use kith_store::{Belief, Library, Why};
+use kith_store::{Believed, Library, Why};
 use serde_json::{Value, json};
 
 use super::args::WhoOptions;
@@ -46,10 +46,10 @@ pub fn run(options: &WhoOptions) -> anyhow::Result<Outcome> {
 
 fn of_library(library: &Library, key: &str) -> anyhow::Result<Vec<Answer>> {
     let row = library.face(key)?;
-    let mut belief = Belief::open(library)?;
-    let face = belief.rows.face_of(row);
+    let mut believed = Believed::open(library)?;
+    let face = believed.rows.face_of(row);
     let face = face.with_context(|| format!("found the face \"{key}\" ignored, wanted one that is not"))?;
-    let who = belief.who(library, face)?;
+    let who = believed.who(library, face)?;
     Ok(vec![Answer {
         face: key.to_owned(),
         shares: [who.acquainted, who.familiar, who.stranger],
@@ -61,20 +61,20 @@ fn of_library(library: &Library, key: &str) -> anyhow::Result<Vec<Answer>> {
 
 fn of_dataset(library: &Library, path: &std::path::Path, given: Option<&str>) -> anyhow::Result<Vec<Answer>> {
     let new = dataset::read(path)?;
-    let mut belief = Belief::open(library)?;
-    let (found, wanted) = (new.dataset.dimension(), belief.target.data().dimension());
+    let mut believed = Believed::open(library)?;
+    let (found, wanted) = (new.dataset.dimension(), believed.belief.target().data().dimension());
     ensure!(
         found == wanted,
         "{}: found dimension {found}, wanted {wanted} as in the library",
         path.display()
     );
-    let posterior = belief.posterior();
+    let posterior = believed.posterior();
     let data = &new.dataset;
     let mut answers: Vec<Option<Answer>> = (0..data.n_faces()).map(|_| None).collect();
     for frame in data.frames() {
         let own = data.given_context(frame).map(|context| data.contexts()[context.index()].as_str());
         let faces: Vec<&[f32]> = data.faces_in(frame).iter().map(|&face| data.embedding(face)).collect();
-        let found = belief.who_is_new(library, &posterior, given.or(own), &faces)?;
+        let found = believed.who_is_new(library, &posterior, given.or(own), &faces)?;
         for (face, (prediction, why)) in data.faces_in(frame).iter().zip(found) {
             let name = |name: &kith::predict::NamePrediction| {
                 (posterior.names()[name.label.index()].clone(), name.p, name.hdi)

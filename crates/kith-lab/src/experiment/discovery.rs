@@ -3,9 +3,9 @@
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use kith::chain::{Chain, Ensemble, Learner, Run, Schedule, Start, Watch};
+use kith::belief::{Belief, Chains, Schedule, Until};
+use kith::chain::{Chain, Start, Watch};
 use kith::data::{Dataset, NewFace};
-use kith::gibbs::Sweep;
 use kith::ids::FaceId;
 use kith::model::{ContextMode, Model, ModelError};
 use kith::predict::Posterior;
@@ -173,17 +173,16 @@ impl<'a> Discovery<'a> {
         schedule.sweeps * updates as u64 * self.plan.n_chains as u64
     }
 
-    /// Online and in batches: the curve, and the ensemble at the end.
+    /// Online and in batches: the curve, and what is believed at the end.
     fn learn(
         &self,
         task: Task,
         model: Model,
         stream: &Stream,
         watch: &Watch<'_>,
-    ) -> Result<Option<(Vec<Moment>, Ensemble, Target)>, ModelError> {
-        let (schedule, n_chains) = (self.schedule(task.protocol), self.plan.n_chains);
-        let seed = self.plan.seed_of(task.repeat);
-        let mut learner = Learner::new(model, n_chains, seed, schedule).map_err(model_error)?;
+    ) -> Result<Option<(Vec<Moment>, Belief)>, ModelError> {
+        let (schedule, chains) = (self.schedule(task.protocol), self.chains(task));
+        let mut belief = Belief::new(model, chains).map_err(model_error)?.with_schedule(schedule);
         let truth = truth(&stream.frames);
         let mut curve = Vec::new();
         for (number, frame) in stream.frames.iter().enumerate() {
@@ -192,22 +191,17 @@ impl<'a> Discovery<'a> {
             }
             let faces: Vec<NewFace<'_>> =
                 frame.embeddings.iter().map(|x| NewFace { embedding: x, name: None }).collect();
-            let before = learner.target().data().n_frames();
-            learner.push_frame(Some(&stream.contexts[frame.context]), &faces).map_err(model_error)?;
+            let before = belief.target().data().n_frames();
+            belief.see(Some(&stream.contexts[frame.context]), &faces).map_err(model_error)?;
             if number + 1 == stream.frames.len() {
-                learner.finish().map_err(model_error)?;
+                belief.take_in().map_err(model_error)?;
             }
-            if learner.target().data().n_frames() > before {
-                curve.push(moment(
-                    number + 1,
-                    learner.ensemble().chains(),
-                    &truth,
-                    learner.target().data().n_faces(),
-                ));
-                (0..schedule.sweeps * n_chains as u64).for_each(|_| (watch.swept)());
+            if belief.target().data().n_frames() > before {
+                curve.push(moment(number + 1, &belief, &truth, belief.target().data().n_faces()));
+                (0..schedule.sweeps * chains.n as u64).for_each(|_| (watch.swept)());
             }
         }
-        Ok(Some((curve, learner.ensemble().clone(), learner.target().clone())))
+        Ok(Some((curve, belief)))
     }
 
     /// Everything at once.
@@ -217,22 +211,22 @@ impl<'a> Discovery<'a> {
         model: Model,
         stream: &Stream,
         watch: &Watch<'_>,
-    ) -> Result<Option<(Vec<Moment>, Ensemble, Target)>, ModelError> {
+    ) -> Result<Option<(Vec<Moment>, Belief)>, ModelError> {
         let (data, n_faces) = self.dataset(stream);
         let sweeps = self.schedule(Protocol::Offline).sweeps;
-        let run = Run { sweeps, burn_in: sweeps, thin: 1 };
-        let seed = self.plan.seed_of(task.repeat);
-        let target = Target::new(model, data)?;
-        let mut ensemble = Ensemble::start(&[Start::Sequential], self.plan.n_chains, seed, &target);
-        ensemble.run(&run, sweeps, &Sweep::default(), &target, watch);
+        let mut belief = Belief::start(Target::new(model, data)?, &[Start::Sequential], self.chains(task));
+        belief.learn(&Until::sweeps(sweeps), watch);
         if watch.stop.load(Ordering::Relaxed) {
             return Ok(None);
         }
         let truth = truth(&stream.frames);
         let shown = (1..=n_faces.len()).filter(|number| number % EVERY == 0 || *number == n_faces.len());
-        let curve =
-            shown.map(|number| moment(number, ensemble.chains(), &truth, n_faces[number - 1])).collect();
-        Ok(Some((curve, ensemble, target)))
+        let curve = shown.map(|number| moment(number, &belief, &truth, n_faces[number - 1])).collect();
+        Ok(Some((curve, belief)))
+    }
+
+    fn chains(&self, task: Task) -> Chains {
+        Chains { n: self.plan.n_chains, seed: self.plan.seed_of(task.repeat) }
     }
 }
 
@@ -258,8 +252,8 @@ fn partitions(chains: &[Chain], n_faces: usize) -> Vec<Vec<u32>> {
     chains.iter().map(|chain| (0..n_faces).map(|face| identity(chain, face)).collect()).collect()
 }
 
-fn moment(frame: usize, chains: &[Chain], truth: &[u32], n_faces: usize) -> Moment {
-    let partitions = partitions(chains, n_faces);
+fn moment(frame: usize, belief: &Belief, truth: &[u32], n_faces: usize) -> Moment {
+    let partitions = partitions(belief.chains(), n_faces);
     Moment { frame, ari: partitions.iter().map(|p| adjusted_rand_index(p, &truth[..n_faces])).collect() }
 }
 
@@ -312,13 +306,12 @@ impl Experiment for Discovery<'_> {
             Protocol::Offline => self.offline(*task, model, &stream, watch)?,
             _ => self.learn(*task, model, &stream, watch)?,
         };
-        let Some((curve, ensemble, target)) = learnt else { return Ok(None) };
+        let Some((curve, belief)) = learnt else { return Ok(None) };
         let seconds = started.elapsed().as_secs_f64();
         let truth = truth(&stream.frames);
-        let last = partitions(ensemble.chains(), truth.len());
-        let context_accuracy = task
-            .contexts
-            .then(|| context_accuracy(&Posterior::new(&target, &ensemble.draws(&target)), &stream));
+        let last = partitions(belief.chains(), truth.len());
+        let posterior = || Posterior::new(belief.target(), &belief.now());
+        let context_accuracy = task.contexts.then(|| context_accuracy(&posterior(), &stream));
         Ok(Some(Outcome {
             repeat: task.repeat,
             arm: task.arm,

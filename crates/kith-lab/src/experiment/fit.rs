@@ -2,21 +2,20 @@
 
 use std::sync::atomic::Ordering;
 
-use kith::chain::{Draw, Ensemble, Run, Start, Watch};
-use kith::gibbs::Sweep;
+use kith::belief::{Belief, Chains};
+use kith::chain::{Draw, Run, Start, Watch};
 use kith::target::Target;
 
-/// The draws of all chains; `None` when told to stop.
+/// What is believed, and the draws of all chains; `None` when told to stop.
 pub(super) fn fit(
-    target: &Target,
+    target: Target,
     run: &Run,
-    n_chains: usize,
-    seed: u64,
+    chains: Chains,
     watch: &Watch<'_>,
-) -> Option<Vec<Draw>> {
-    let mut ensemble = Ensemble::start(&[Start::Sequential], n_chains, seed, target);
-    let draws = ensemble.run(run, run.sweeps, &Sweep::default(), target, watch);
-    (!watch.stop.load(Ordering::Relaxed)).then_some(draws)
+) -> Option<(Belief, Vec<Draw>)> {
+    let mut belief = Belief::start(target, &[Start::Sequential], chains);
+    let draws = belief.run(run, run.sweeps, watch);
+    (!watch.stop.load(Ordering::Relaxed)).then_some((belief, draws))
 }
 
 /// A run as long as asked for, or else the usual one; shorter ones keep its proportions.

@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use kith::belief::Chains;
 use kith::chain::{Run, Watch};
 use kith::model::ModelError;
 use kith::predict::{NewPhoto, Posterior};
@@ -180,14 +181,14 @@ impl<'a> Naming<'a> {
             training.iter().map(|&(row, who)| (row, who.map(name))).collect();
         let data = self.gallery.dataset(&photos);
         let target = Target::new((self.arms[arm].model)(&data)?, data)?;
-        let seed = self.plan.seed_of(repeat);
-        let Some(draws) = fit(&target, &self.run, self.plan.n_chains, seed, watch) else {
+        let chains = Chains { n: self.plan.n_chains, seed: self.plan.seed_of(repeat) };
+        let Some((belief, draws)) = fit(target, &self.run, chains, watch) else {
             return Ok(None);
         };
-        let posterior = Posterior::new(&target, &draws);
+        let posterior = Posterior::new(belief.target(), &draws);
         let asked = self.asked(&split);
         // The dataset numbers names by first appearance; the split by person.
-        let person_of: Vec<Option<usize>> = (target.data().names().iter())
+        let person_of: Vec<Option<usize>> = (belief.target().data().names().iter())
             .map(|known| split.acquainted.iter().position(|person| person.name == *known))
             .collect();
         let photo = |face: &&'a [f32]| NewPhoto { context: None, faces: vec![*face] };

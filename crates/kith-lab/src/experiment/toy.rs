@@ -1,5 +1,6 @@
 //! Names in the plane: three named people, one of them once by a wrong name, and one whom nobody named.
 
+use kith::belief::Chains;
 use kith::chain::{Run, Watch};
 use kith::data::{Dataset, NewFace};
 use kith::model::{FaceModel, Isotropic, Model, ModelError};
@@ -52,8 +53,9 @@ pub(super) fn toy(plan: Plan, watch: &Watch<'_>) -> Result<Option<Toy>, ModelErr
     let silent = Watch { stop: watch.stop, swept: &|| () };
     let run = Run { sweeps: 300, burn_in: 100, thin: 10 };
     let target = Target::new(model, data)?;
-    let Some(draws) = fit(&target, &run, plan.n_chains, plan.seed, &silent) else { return Ok(None) };
-    let posterior = Posterior::new(&target, &draws);
+    let chains = Chains { n: plan.n_chains, seed: plan.seed };
+    let Some((belief, draws)) = fit(target, &run, chains, &silent) else { return Ok(None) };
+    let posterior = Posterior::new(belief.target(), &draws);
     let named: Vec<(&[f32], usize)> =
         faces.iter().filter_map(|(face, name)| Some((&face[..], (*name)?))).collect();
     let shown: Vec<&[f32]> = named.iter().map(|known| known.0).collect();

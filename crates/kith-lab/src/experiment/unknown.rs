@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use kith::belief::Chains;
 use kith::chain::{Run, Watch};
 use kith::model::ModelError;
 use kith::predict::{NewPhoto, Posterior};
@@ -137,12 +138,12 @@ impl<'a> Unknown<'a> {
         let truth: Vec<u32> = split.training().map(|(_, person)| person as u32).collect();
         let data = self.gallery.dataset(&training);
         let target = Target::new((self.arms[arm].model)(&data)?, data)?;
-        let seed = self.plan.seed_of(repeat);
-        let Some(draws) = fit(&target, &self.run, self.plan.n_chains, seed, watch) else {
+        let chains = Chains { n: self.plan.n_chains, seed: self.plan.seed_of(repeat) };
+        let Some((belief, draws)) = fit(target, &self.run, chains, watch) else {
             return Ok(None);
         };
         let ari = draws.iter().map(|draw| adjusted_rand_index(&draw.identities, &truth)).collect();
-        let posterior = Posterior::new(&target, &draws);
+        let posterior = Posterior::new(belief.target(), &draws);
         let (rows, is_stranger) = split.test();
         let photo = |&row: &usize| NewPhoto { context: None, faces: vec![self.gallery.photo(row)] };
         let photos: Vec<NewPhoto<'_>> = rows.iter().map(photo).collect();

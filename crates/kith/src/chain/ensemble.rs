@@ -10,7 +10,7 @@ use crate::gibbs::Sweep;
 use crate::target::Target;
 
 /// Chains with one random stream each.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Ensemble {
     chains: Vec<Chain>,
 }
@@ -33,6 +33,14 @@ pub struct Watch<'a> {
     pub stop: &'a AtomicBool,
     /// Called after every sweep of every chain.
     pub swept: &'a (dyn Fn() + Sync),
+}
+
+impl Watch<'_> {
+    /// Nobody watches, and nobody stops it.
+    pub fn nobody() -> Self {
+        static NEVER: AtomicBool = AtomicBool::new(false);
+        Self { stop: &NEVER, swept: &|| () }
+    }
 }
 
 impl Run {
@@ -61,9 +69,18 @@ impl Ensemble {
         Self { chains }
     }
 
+    /// Chains from elsewhere.
+    pub fn of(chains: Vec<Chain>) -> Self {
+        Self { chains }
+    }
+
     /// The chains.
     pub fn chains(&self) -> &[Chain] {
         &self.chains
+    }
+
+    pub(crate) fn chains_mut(&mut self) -> &mut [Chain] {
+        &mut self.chains
     }
 
     /// Takes in what has arrived since (see [`Chain::extend`]).

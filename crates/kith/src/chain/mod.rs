@@ -1,21 +1,17 @@
 //! WHO MOVES BELIEF: chains, ensembles of them, the paper's schedules, and how far to trust their draws.
 
 mod absorb;
-pub mod agreement;
 pub mod diagnostics;
 mod draw;
 mod ensemble;
-mod learner;
 mod local;
 mod prior;
 mod resume;
 mod single;
 mod start;
 
-pub use agreement::{AGREED, Agreement};
 pub use draw::Draw;
 pub use ensemble::{Ensemble, Run, Watch};
-pub use learner::{Learner, Schedule};
 pub use prior::learn_full_prior;
 pub use resume::Memory;
 pub use single::Chain;

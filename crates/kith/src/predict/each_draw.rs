@@ -80,33 +80,34 @@ impl Posterior {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chain::{Learner, Schedule};
+    use crate::belief::{Belief, Chains, Schedule};
     use crate::data::NewFace;
     use crate::model::{FaceModel, Isotropic, Model};
 
     #[test]
     fn draws_one_by_one_average_to_the_answer_of_all() {
         let prior = Isotropic { mean: vec![0.0; 2], kappa: 0.1, shape: 3.0, rate: 2.0 };
-        let mut learner =
-            Learner::new(Model::new(FaceModel::isotropic(prior)), 6, 3, Schedule::ONLINE).unwrap();
+        let mut belief = Belief::new(Model::new(FaceModel::isotropic(prior)), Chains { n: 6, seed: 3 })
+            .unwrap()
+            .with_schedule(Schedule::ONLINE);
         for k in 0..10 {
             let [ann, other] = [[3.0, 0.3 * k as f32], [-3.0, 0.3 * k as f32]];
             let faces = [
                 NewFace { embedding: &ann, name: (k < 2).then_some("Ann") },
                 NewFace { embedding: &other, name: (k == 3).then_some("Bob") },
             ];
-            learner.push_frame([Some("home"), Some("work")][k % 2], &faces).unwrap();
+            belief.see([Some("home"), Some("work")][k % 2], &faces).unwrap();
         }
-        let draws = learner.draws();
-        let posterior = Posterior::new(learner.target(), &draws);
+        let draws = belief.draws();
+        let posterior = Posterior::new(belief.target(), draws);
         for (context, face) in [(Some("home"), [2.5, 1.0]), (None, [0.3, 1.0]), (None, [40.0, -40.0])] {
             let answer = &posterior.predict(context, &[&face], false)[0];
             let each = posterior.predict_each(context, &face);
             let mean = |of: &dyn Fn(&ByDraw) -> f64| each.iter().map(of).sum::<f64>() / each.len() as f64;
             assert!((mean(&|by| by.ln_stranger.exp()) - answer.stranger).abs() < 1e-12);
             assert!((mean(&|by| by.ln_seen.exp()) - answer.acquainted - answer.familiar).abs() < 1e-12);
-            for (by, draw) in each.iter().zip(&draws) {
-                let alone = Posterior::new(learner.target(), std::slice::from_ref(draw));
+            for (by, draw) in each.iter().zip(draws) {
+                let alone = Posterior::new(belief.target(), std::slice::from_ref(draw));
                 let said = &alone.predict(context, &[&face], false)[0];
                 let name =
                     said.names.first().filter(|name| name.p > said.unknown_name).map(|name| name.label);

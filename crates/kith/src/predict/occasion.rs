@@ -162,7 +162,7 @@ fn shares(ln_ratios: &[f64], sizes: &[usize], prior: [f64; 2]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chain::{Learner, Schedule};
+    use crate::belief::{Belief, Chains, Schedule};
     use crate::data::NewFace;
     use crate::model::{FaceModel, Isotropic, Model};
 
@@ -200,13 +200,14 @@ mod tests {
         let prior = Isotropic { mean: vec![0.0; 2], kappa: 0.1, shape: 3.0, rate: 2.0 };
         let mut model = Model::new(FaceModel::isotropic(prior));
         model.identity.strangers = Strangers::Learnt;
-        let mut learner = Learner::new(model, 4, 3, Schedule::ONLINE).unwrap();
+        let mut belief =
+            Belief::new(model, Chains { n: 4, seed: 3 }).unwrap().with_schedule(Schedule::ONLINE);
         for k in 0..12 {
             let face = [[6.0, 0.1 * k as f32], [-6.0, 0.1 * k as f32]][k % 2];
-            learner.push_frame(Some("home"), &[NewFace { embedding: &face, name: None }]).unwrap();
+            belief.see(Some("home"), &[NewFace { embedding: &face, name: None }]).unwrap();
         }
-        let draws = learner.draws();
-        let posterior = Posterior::new(learner.target(), &draws);
+        let draws = belief.draws();
+        let posterior = Posterior::new(belief.target(), draws);
         let doubtful = [4.0f32, 2.5];
         let [near, far] = [[6.0f32, 0.4], [0.0f32, 14.0]];
         let ask = |others: [f32; 2]| {

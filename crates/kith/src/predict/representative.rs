@@ -69,6 +69,11 @@ pub fn representative(draws: &[impl AsRef<[u32]> + Sync]) -> Representative {
     Representative { labels, expected_loss, certainty }
 }
 
+/// How sure draws are of each face's place in a partition of theirs or of somebody else's: [`Representative::certainty`].
+pub fn certainty(draws: &[impl AsRef<[u32]> + Sync], labels: &[u32]) -> Vec<f64> {
+    if labels.is_empty() { Vec::new() } else { Distinct::of(draws).certainty(labels) }
+}
+
 /// Draws that are looked at as starting points.
 const N_CANDIDATES: usize = 50;
 

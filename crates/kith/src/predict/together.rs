@@ -462,8 +462,9 @@ fn ln_without(group: &Group, x: &Centred, model: &FaceModel) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::belief::{Belief, Chains, Schedule};
     use crate::cases::{self, Case};
-    use crate::chain::{Chain, Learner, Schedule};
+    use crate::chain::Chain;
     use crate::data::NewFace;
     use crate::gibbs::Sweep;
     use crate::model::{ContextMode, Isotropic, Model, Strangers, Strength};
@@ -537,14 +538,15 @@ mod tests {
         model.identity.strangers = Strangers::Learnt;
         // Learnt from twelve faces, alpha_0 may be so small that a draw rules strangers out.
         model.identity.global_concentration = Strength::Fixed(1.0);
-        let mut learner = Learner::new(model, 4, 3, Schedule::ONLINE).unwrap();
+        let mut belief =
+            Belief::new(model, Chains { n: 4, seed: 3 }).unwrap().with_schedule(Schedule::ONLINE);
         for k in 0..12 {
             let face = [[6.0, 0.3 * k as f32], [-6.0, 0.3 * k as f32]][k % 2];
             let name = (k < 2).then_some(["Ann", "Bob"][k % 2]);
-            learner.push_frame(None, &[NewFace { embedding: &face, name }]).unwrap();
+            belief.see(None, &[NewFace { embedding: &face, name }]).unwrap();
         }
-        let draws = learner.draws();
-        Posterior::new(learner.target(), &draws)
+        let draws = belief.draws();
+        Posterior::new(belief.target(), draws)
     }
 
     fn ask(posterior: &Posterior, faces: &[[f32; 2]]) -> Vec<Prediction> {

@@ -6,6 +6,7 @@
 mod after;
 mod bound;
 mod empirical;
+mod few;
 mod full;
 mod isotropic;
 mod scales;
@@ -88,6 +89,11 @@ impl FaceModel {
     /// A covariance of its own per identity.
     pub fn full(prior: Full) -> Self {
         Self { kind: FaceKind::Full(prior), update: FaceUpdate::Collapsed }
+    }
+
+    /// Whether every identity has a covariance of its own.
+    pub fn has_covariances(&self) -> bool {
+        matches!(self.kind, FaceKind::Full(_))
     }
 
     /// D.

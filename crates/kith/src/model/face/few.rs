@@ -7,41 +7,43 @@
 //! network; 5 % of the pairs of two people are below 0.78). So within-person variance begins at half of the total,
 //! about a mean that moves away from the origin as faces arrive, and comes down to what the neighbours say.
 
-use kith::data::Embeddings;
-use kith::model::Isotropic;
+use super::Isotropic;
+use crate::data::Embeddings;
 
-/// From so many faces on neighbours are trusted.
-pub(crate) const MANY: usize = 64;
 /// The origin counts for so many faces.
 const ORIGIN: f64 = 16.0;
 /// Within-person variance over all variance, to begin with, and at most.
 const WITHIN: f64 = 0.5;
 
-/// The prior of fewer than [`MANY`] faces, out of the one that they give by the rule for many.
-pub(crate) fn prior(embeddings: &Embeddings, of_many: Isotropic) -> Isotropic {
-    let n = embeddings.len() as f64;
-    let mean: Vec<f64> = of_many.mean.iter().map(|m| m * n / (n + ORIGIN)).collect();
-    let distance = |row: &[f32]| row.iter().zip(&mean).map(|(&x, m)| (f64::from(x) - m).powi(2)).sum::<f64>();
-    let total = embeddings.rows().map(distance).sum::<f64>() / (n * mean.len() as f64);
-    let most = WITHIN * total;
-    let least = most * (1.0 - n / MANY as f64).max(1e-3);
-    let neighbours = of_many.rate / (of_many.shape - 1.0);
-    if !most.is_normal() {
-        return of_many;
+impl Isotropic {
+    /// The prior of fewer than `many` faces, from which on neighbours are trusted.
+    pub fn from_few(embeddings: &Embeddings, many: usize) -> Self {
+        let of_many = Self::from_unlabelled(embeddings);
+        let n = embeddings.len() as f64;
+        let mean: Vec<f64> = of_many.mean.iter().map(|m| m * n / (n + ORIGIN)).collect();
+        let distance =
+            |row: &[f32]| row.iter().zip(&mean).map(|(&x, m)| (f64::from(x) - m).powi(2)).sum::<f64>();
+        let total = embeddings.rows().map(distance).sum::<f64>() / (n * mean.len() as f64);
+        let most = WITHIN * total;
+        let least = most * (1.0 - n / many as f64).max(1e-3);
+        let neighbours = of_many.rate / (of_many.shape - 1.0);
+        if !most.is_normal() {
+            return of_many;
+        }
+        let within = neighbours.clamp(least, most);
+        Self { mean, kappa: within / (total - within), rate: within * (of_many.shape - 1.0), ..of_many }
     }
-    let within = neighbours.clamp(least, most);
-    Isotropic { mean, kappa: within / (total - within), rate: within * (of_many.shape - 1.0), ..of_many }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kith::random::driver;
+    use crate::random::driver;
 
     /// Within-person variance over the rest of the total.
     fn kappa(values: Vec<f32>, dimension: usize) -> f64 {
         let embeddings = Embeddings::new(values, dimension).unwrap();
-        prior(&embeddings, Isotropic::from_unlabelled(&embeddings)).kappa
+        Isotropic::from_few(&embeddings, 64).kappa
     }
 
     #[test]

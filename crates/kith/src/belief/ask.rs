@@ -15,13 +15,11 @@
 
 use std::collections::BTreeMap;
 
-use kith::chain::Draw;
-use kith::data::{Dataset, Statement};
-use kith::ids::FaceId;
-use kith::model::Model;
-
-use crate::belief::Belief;
-use crate::people::Clusters;
+use super::Belief;
+use crate::chain::Draw;
+use crate::data::{Dataset, Statement};
+use crate::ids::FaceId;
+use crate::model::Model;
 
 /// How many questions are weighed exactly.
 const CANDIDATES: usize = 200;
@@ -73,10 +71,10 @@ struct Answer {
 impl Belief {
     /// The `n` best questions, the best first; no two of them about the same face.
     pub fn ask(&self, n: usize) -> Vec<Question> {
-        let clusters = Clusters::of(&self.draws, self.rows.names.len());
-        let known =
-            self.draws.iter().map(|draw| known(draw, self.target.data(), self.target.model())).collect();
-        let table = Table { draws: &self.draws, n_names: self.rows.names.len(), known };
+        let ((model, data), draws) = (self.target.parts(), self.draws());
+        let clusters = self.people();
+        let known = draws.iter().map(|draw| known(draw, data, model)).collect();
+        let table = Table { draws, n_names: data.names().len(), known };
         let answered = self.answered();
         let mut members: BTreeMap<u32, Vec<FaceId>> = BTreeMap::new();
         for (face, &cluster) in clusters.of_face.iter().enumerate() {
@@ -87,11 +85,11 @@ impl Belief {
         let mut faces: Vec<(f64, FaceId)> = Vec::new();
         let mut centres: Vec<(FaceId, &[FaceId])> = Vec::new();
         for of_cluster in members.values() {
-            let unnamed = of_cluster.iter().filter(|face| self.target.data().given_name(**face).is_none());
+            let unnamed = of_cluster.iter().filter(|face| data.given_name(**face).is_none());
             let sure = unnamed.clone().map(certainty).fold(0.0, f64::max) - ALIKE;
             // Two people who are taken for one are named after the one with more photos.
-            let mean = mean(self.target.data(), of_cluster);
-            let far = |face: &FaceId| square_distance(self.target.data().embedding(*face), &mean);
+            let mean = mean(data, of_cluster);
+            let far = |face: &FaceId| square_distance(data.embedding(*face), &mean);
             let best = unnamed
                 .clone()
                 .filter(|face| certainty(face) >= sure)
@@ -111,10 +109,10 @@ impl Belief {
         faces.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         faces.truncate(CANDIDATES);
         let mut questions: Vec<Question> =
-            faces.iter().map(|&(_, face)| table.question(About::Who(face), self.target.model())).collect();
-        for (a, b, p) in uncertain_pairs(&self.draws, &centres) {
+            faces.iter().map(|&(_, face)| table.question(About::Who(face), model)).collect();
+        for (a, b, p) in uncertain_pairs(draws, &centres) {
             if !answered.contains(&(a.min(b), a.max(b))) {
-                questions.push(table.question(About::Same(a, b, p), self.target.model()));
+                questions.push(table.question(About::Same(a, b, p), model));
             }
         }
         questions.retain(|question| question.gain > 1e-3);
@@ -184,7 +182,7 @@ fn uncertain_pairs(draws: &[Draw], centres: &[(FaceId, &[FaceId])]) -> Vec<(Face
 }
 
 /// How probable the names are that the faces of each identity were given or denied, as in
-/// [`kith::gibbs::names::ln_weights`]; of all other names together, unknown ones among them, unknown has the weight.
+/// [`crate::gibbs::names::ln_weights`]; of all other names together, unknown ones among them, unknown has the weight.
 fn known(draw: &Draw, data: &Dataset, model: &Model) -> Vec<Known> {
     let mut votes: Vec<BTreeMap<usize, f64>> = vec![BTreeMap::new(); draw.n_identities()];
     for (face, &identity) in data.faces().zip(&draw.identities) {
@@ -374,8 +372,8 @@ mod tests {
     }
 
     fn model() -> Model {
-        let prior = kith::model::Isotropic { mean: vec![0.0; 2], kappa: 1.0, shape: 2.0, rate: 1.0 };
-        Model::new(kith::model::FaceModel::isotropic(prior))
+        let prior = crate::model::Isotropic { mean: vec![0.0; 2], kappa: 1.0, shape: 2.0, rate: 1.0 };
+        Model::new(crate::model::FaceModel::isotropic(prior))
     }
 
     /// The first name, with this probability, for the first person.
@@ -420,7 +418,7 @@ mod tests {
         let mut data = Dataset::empty(2).unwrap();
         let names = [Some("Ann"), Some("Ann"), Some("Ben"), None, None, None, Some("Ben"), None, None, None];
         for name in names {
-            data.push_frame(None, &[kith::data::NewFace { embedding: &[0.0, 0.0], name }]).unwrap();
+            data.push_frame(None, &[crate::data::NewFace { embedding: &[0.0, 0.0], name }]).unwrap();
         }
         let mut draw = draws[1].clone();
         (draw.names, draw.name_weights) = (vec![None; 3], vec![0.001, 0.002, 0.997]);
@@ -441,7 +439,7 @@ mod tests {
             assert_eq!(found[0][place].0, place);
             assert!((found[0][place].1 - weight / total).abs() < 1e-9, "{found:?}");
         }
-        data.say(Statement::Not(FaceId(7), kith::ids::LabelId(1))).unwrap();
+        data.say(Statement::Not(FaceId(7), crate::ids::LabelId(1))).unwrap();
         let denied = known(&draw, &data, &model())[1][0].1;
         let odds = once / (1.0 - once) * 0.01 / 0.99;
         assert!((denied - odds / (1.0 + odds)).abs() < 1e-9, "{denied}");

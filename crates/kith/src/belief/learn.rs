@@ -1,0 +1,233 @@
+//! Learning: all chains sweep all faces, for so long or until they agree.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::Ordering;
+
+use rayon::prelude::*;
+
+use super::Belief;
+use crate::chain::diagnostics::r_hat;
+use crate::chain::{Chain, Draw, Run, Watch};
+use crate::gibbs::Sweep;
+use crate::target::Target;
+
+/// Chains agree when split R-hat of ln joint and of the number of identities is below this.
+pub const AGREED: f64 = 1.05;
+/// They are asked every so many sweeps, and not before they have made a few ([`FEWEST`]).
+const BLOCK: u64 = 8;
+/// They go on for at least so many.
+const FEWEST: u64 = 24;
+/// At most so many sweeps, fewer where they are dear: about this many multiplications per chain, some minutes' work.
+const MOST: u64 = 500;
+const WORK: f64 = 3e11;
+/// Without agreement, chains are brought together about every so many reseated faces.
+const FACES_PER_ROUND: u64 = 200_000;
+
+/// How long to learn, and what to keep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Until {
+    /// Sweeps of each chain; without it, until the chains agree or have done what is sensible.
+    pub sweeps: Option<u64>,
+    /// At most so many draws of each chain are kept.
+    pub draws: usize,
+}
+
+impl Until {
+    /// Until the chains agree, or clearly will not. The second half of all sweeps is kept.
+    pub fn agreed() -> Self {
+        Self { sweeps: None, draws: 25 }
+    }
+
+    /// So many sweeps of each chain. The last four fifths are kept.
+    pub fn sweeps(sweeps: u64) -> Self {
+        Self { sweeps: Some(sweeps), draws: 25 }
+    }
+
+    /// The share of the sweeps that is kept.
+    fn kept_share(&self) -> f64 {
+        if self.sweeps.is_none() { 0.5 } else { 0.8 }
+    }
+}
+
+/// What a learning came to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Learnt {
+    /// How many sweeps each chain made.
+    pub sweeps: u64,
+    /// The larger split R-hat of ln joint and of the number of identities, where chains were to agree; infinite where it
+    /// cannot be told.
+    pub r_hat: Option<f64>,
+    /// Whether it was told to stop.
+    pub is_interrupted: bool,
+}
+
+impl Learnt {
+    /// Whether the chains agree.
+    pub fn is_agreed(&self) -> bool {
+        self.r_hat.is_some_and(|r_hat| r_hat < AGREED)
+    }
+}
+
+/// A learning that goes on: what it would come to if it ended now.
+pub struct Round<'a> {
+    target: &'a Target,
+    chains: &'a [Chain],
+    kept: &'a [Kept],
+    until: &'a Until,
+}
+
+impl Round<'_> {
+    /// What the chains believe now.
+    pub fn now(&self) -> Vec<Draw> {
+        self.chains.iter().map(|chain| chain.draw(self.target)).collect()
+    }
+
+    /// The draws that are kept so far.
+    pub fn draws(&self) -> Vec<Draw> {
+        drawn(self.kept, self.until)
+    }
+}
+
+impl Belief {
+    /// Learns from everything; the draws are then those of this learning.
+    pub fn learn(&mut self, until: &Until, watch: &Watch<'_>) -> Learnt {
+        self.learn_with(until, watch, &mut |_| ControlFlow::Continue(()))
+    }
+
+    /// As [`Belief::learn`]; `after_round` may keep what has been learnt so far, and break off.
+    pub fn learn_with(
+        &mut self,
+        until: &Until,
+        watch: &Watch<'_>,
+        after_round: &mut dyn FnMut(&Round<'_>) -> ControlFlow<()>,
+    ) -> Learnt {
+        let (most, target) = (self.most_sweeps(until), &self.target);
+        let to_agree = until.sweeps.is_none();
+        let per_round = (FACES_PER_ROUND / target.data().n_faces().max(1) as u64).clamp(1, 50);
+        let per_round = if to_agree { BLOCK } else { per_round };
+        let chains = self.ensemble.chains_mut();
+        let mut kept: Vec<Kept> = chains.iter().map(|_| Kept::new(until.draws)).collect();
+        let is_stopped = || watch.stop.load(Ordering::Relaxed);
+        let mut learnt =
+            Learnt { sweeps: 0, r_hat: to_agree.then_some(f64::INFINITY), is_interrupted: false };
+        while learnt.sweeps < most && !is_stopped() {
+            let next = (learnt.sweeps + per_round).min(most);
+            chains.par_iter_mut().zip(&mut kept).for_each(|(chain, kept)| {
+                for _ in learnt.sweeps..next {
+                    if is_stopped() {
+                        break;
+                    }
+                    chain.sweep(&Sweep::default(), target);
+                    kept.count(|| chain.draw(target));
+                    (watch.swept)();
+                }
+            });
+            learnt.sweeps = next;
+            // An interrupted chain may have made fewer sweeps than another: there is nothing to compare.
+            if to_agree && next >= FEWEST && !is_stopped() {
+                let late: Vec<&Draw> = kept.iter().flat_map(|kept| kept.late(0.5)).collect();
+                learnt.r_hat = Some(disagreement(&late, chains.len()));
+                if learnt.is_agreed() {
+                    break;
+                }
+            }
+            let round = Round { target, chains, kept: &kept, until };
+            if next < most && after_round(&round).is_break() {
+                break;
+            }
+        }
+        learnt.is_interrupted = is_stopped();
+        let draws = drawn(&kept, until);
+        // Before the first draw was kept, draws are what the chains believe.
+        self.draws.take();
+        if !draws.is_empty() {
+            self.draws = draws.into();
+        }
+        learnt
+    }
+
+    /// Runs on to sweep `to` of `run`, or until told to stop; returns the draws that are kept on the way, ordered by sweep,
+    /// then chain. Called again it goes on from there.
+    pub fn run(&mut self, run: &Run, to: u64, watch: &Watch<'_>) -> Vec<Draw> {
+        self.draws.take();
+        self.ensemble.run(run, to, &Sweep::default(), &self.target, watch)
+    }
+
+    /// How many sweeps of each chain a learning makes at most; the same for the same states, on any machine.
+    pub fn most_sweeps(&self, until: &Until) -> u64 {
+        until.sweeps.unwrap_or_else(|| {
+            let face = &self.target.model().face;
+            let dearest = self.chains().iter().map(|chain| {
+                let seating = chain.state().seating();
+                let work = |&i| face.n_products(seating.n_of(i));
+                seating.identities().iter().map(work).sum::<f64>() * seating.size().0 as f64
+            });
+            let most = WORK / dearest.fold(1.0, f64::max);
+            (most as u64 / BLOCK * BLOCK).clamp(FEWEST, MOST)
+        })
+    }
+}
+
+/// Draws of a chain whose end is not known yet: evenly spaced, ever wider.
+struct Kept {
+    n_sweeps: u64,
+    /// Every how many sweeps one is kept, as a power of two.
+    wide: u32,
+    draws: Vec<(u64, Draw)>,
+    /// Spaced wider when there are so many.
+    room: usize,
+}
+
+impl Kept {
+    /// Nothing yet; about `wanted` draws are.
+    fn new(wanted: usize) -> Self {
+        Self { n_sweeps: 0, wide: 0, draws: Vec::new(), room: 4 * wanted }
+    }
+
+    /// One more sweep was made.
+    fn count(&mut self, draw: impl FnOnce() -> Draw) {
+        self.n_sweeps += 1;
+        if self.n_sweeps.is_multiple_of(1 << self.wide) {
+            self.draws.push((self.n_sweeps, draw()));
+        }
+        if self.draws.len() >= self.room {
+            self.wide += 1;
+            self.draws.retain(|(sweep, _)| sweep.is_multiple_of(1 << self.wide));
+        }
+    }
+
+    /// The draws of the latest `share` of the sweeps.
+    fn late(&self, share: f64) -> impl Iterator<Item = &Draw> {
+        let first = self.n_sweeps as f64 * (1.0 - share);
+        self.draws.iter().filter(move |(sweep, _)| *sweep as f64 > first).map(|(_, draw)| draw)
+    }
+}
+
+/// The draws that are to be kept of each chain, evenly spaced over the latest sweeps.
+fn drawn(kept: &[Kept], until: &Until) -> Vec<Draw> {
+    let of_chain = |kept: &Kept| {
+        let late: Vec<&Draw> = kept.late(until.kept_share()).collect();
+        let step = late.len().div_ceil(until.draws).max(1);
+        // Counted from the end, so that the latest is among them.
+        let mut some: Vec<Draw> = late.into_iter().rev().step_by(step).cloned().collect();
+        some.reverse();
+        some
+    };
+    kept.iter().flat_map(of_chain).collect()
+}
+
+/// The larger split R-hat of ln joint and of the number of identities, over as many draws of each of the chains 0, 1, ...
+fn disagreement(draws: &[&Draw], n_chains: usize) -> f64 {
+    let of = |value: &dyn Fn(&Draw) -> f64| {
+        let mut chains = vec![Vec::new(); n_chains];
+        draws.iter().for_each(|draw| chains[draw.chain as usize].push(value(draw)));
+        let is_constant = draws.iter().all(|draw| value(draw) == value(draws[0]));
+        // Chains that say the same in every draw agree; one that cannot be judged does not.
+        if is_constant {
+            return 1.0;
+        }
+        let found = r_hat(&chains);
+        if found.is_nan() { f64::INFINITY } else { found }
+    };
+    of(&|draw| draw.ln_joint).max(of(&|draw| draw.n_identities() as f64))
+}

@@ -1,0 +1,181 @@
+//! WHAT IS BELIEVED OF PEOPLE: one object that sees frames, hears what people say, learns, and answers.
+//!
+//! ```
+//! use kith::belief::{Belief, Chains, Said, Until};
+//! use kith::chain::Watch;
+//! use kith::data::NewFace;
+//! use kith::model::{FaceModel, Isotropic, Model};
+//! use kith::predict::NewPhoto;
+//!
+//! let looks = Isotropic { mean: vec![0.0; 2], kappa: 0.01, shape: 3.0, rate: 0.5 };
+//! let mut belief = Belief::new(Model::new(FaceModel::isotropic(looks)), Chains { n: 4, seed: 1 })?;
+//! for k in 0..8 {
+//!     let [a, b] = [[5.0, 0.1 * k as f32], [-5.0, 0.1 * k as f32]];
+//!     let faces = [&a, &b].map(|embedding| NewFace { embedding, name: None });
+//!     belief.see(Some("home"), &faces)?;
+//! }
+//! let [first, second] = [0, 2].map(|face| belief.faces().nth(face).unwrap());
+//! belief.hear(&[Said::Name(first, "Ann"), Said::Same(first, second)])?;
+//! belief.learn(&Until::agreed(), &Watch::nobody());
+//! assert_eq!(belief.people().len(), 2);
+//!
+//! let photo = |face| NewPhoto { context: Some("home"), faces: vec![face] };
+//! let answers = belief.who(&[photo(&[5.0, 0.4]), photo(&[0.0, 12.0])], &|| ());
+//! assert!(answers[0][0].acquainted > 0.5 && answers[1][0].stranger > 0.5);
+//! # Ok::<(), kith::target::TargetError>(())
+//! ```
+
+pub mod ask;
+mod catch_up;
+pub mod hear;
+pub mod learn;
+pub mod people;
+pub mod see;
+mod settings;
+pub mod stages;
+
+pub use ask::{About, Question};
+pub use catch_up::News;
+pub use hear::Said;
+pub use learn::{AGREED, Learnt, Until};
+pub use people::Clusters;
+pub use see::Schedule;
+pub use settings::{Background, Kind, Settings};
+
+use std::sync::OnceLock;
+
+use rayon::prelude::*;
+
+use crate::chain::{Chain, Draw, Ensemble, Memory, Start};
+use crate::data::Dataset;
+use crate::ids::FaceId;
+use crate::model::Model;
+use crate::predict::{NewPhoto, Posterior, Prediction};
+use crate::target::{Target, TargetError};
+
+/// How many chains, and the seed of their random streams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chains {
+    /// How many.
+    pub n: usize,
+    /// Makes everything repeatable, whatever the number of threads.
+    pub seed: u64,
+}
+
+impl Default for Chains {
+    fn default() -> Self {
+        Self { n: 4, seed: 1 }
+    }
+}
+
+/// A target, chains that sample it, and draws of them.
+#[derive(Clone, Debug)]
+pub struct Belief {
+    target: Target,
+    ensemble: Ensemble,
+    seed: u64,
+    /// Those of the last learning; after anything was seen or heard, what the chains believe, when somebody asks.
+    draws: OnceLock<Vec<Draw>>,
+    schedule: Schedule,
+    /// Frames that have arrived and wait for the schedule.
+    waiting: Dataset,
+}
+
+impl Belief {
+    /// Nobody has been seen yet.
+    pub fn new(model: Model, chains: Chains) -> Result<Self, TargetError> {
+        Ok(Self::start(Target::empty(model)?, &[Start::Sequential], chains))
+    }
+
+    /// Faces have been seen; chains are started, the starting points dealt over them in turn.
+    pub fn start(target: Target, starts: &[Start], chains: Chains) -> Self {
+        let ensemble = Ensemble::start(starts, chains.n, chains.seed, &target);
+        Self::with_chains(target, ensemble, chains.seed)
+    }
+
+    /// Chains go on from what is remembered of them.
+    pub fn resume(target: Target, memories: &[Memory], seed: u64) -> Self {
+        let mut belief = Self::of_draws(target, Vec::new(), seed);
+        belief.draws.take();
+        belief.resume_chains(memories);
+        belief
+    }
+
+    /// Draws of the target, with which questions can be answered; chains may follow by [`Belief::resume_chains`].
+    pub fn of_draws(target: Target, draws: Vec<Draw>, seed: u64) -> Self {
+        let belief = Self::with_chains(target, Ensemble::default(), seed);
+        Self { draws: OnceLock::from(draws), ..belief }
+    }
+
+    fn with_chains(target: Target, ensemble: Ensemble, seed: u64) -> Self {
+        let waiting = Dataset::empty(target.data().dimension()).expect("a dataset has a dimension");
+        Self { target, ensemble, seed, draws: OnceLock::new(), schedule: Schedule::STREAM, waiting }
+    }
+
+    /// The same, with frames taken in by another schedule than [`Schedule::STREAM`].
+    pub fn with_schedule(self, schedule: Schedule) -> Self {
+        Self { schedule, ..self }
+    }
+
+    /// Brings chains back, where there are only draws.
+    pub fn resume_chains(&mut self, memories: &[Memory]) {
+        let (target, seed) = (&self.target, self.seed);
+        let chains = memories.par_iter().map(|memory| Chain::resume(memory, seed, target)).collect();
+        self.ensemble = Ensemble::of(chains);
+    }
+
+    /// Starts chains anew, from the sequential start.
+    pub fn restart(&mut self, n_chains: usize) {
+        self.ensemble = Ensemble::start(&[Start::Sequential], n_chains, self.seed, &self.target);
+        self.draws.take();
+    }
+
+    /// The model and the faces.
+    pub fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// Every face.
+    pub fn faces(&self) -> impl DoubleEndedIterator<Item = FaceId> + ExactSizeIterator + use<> {
+        self.target.data().faces()
+    }
+
+    /// The chains.
+    pub fn chains(&self) -> &[Chain] {
+        self.ensemble.chains()
+    }
+
+    /// What is sampled, and the chains, to be moved; draws stay as they are.
+    pub fn moving(&mut self) -> (&Target, &mut [Chain]) {
+        (&self.target, self.ensemble.chains_mut())
+    }
+
+    /// Draws of the posterior: of the last learning, or what the chains believe now.
+    pub fn draws(&self) -> &[Draw] {
+        self.draws.get_or_init(|| self.ensemble.draws(&self.target))
+    }
+
+    /// What the chains believe now, each.
+    pub fn now(&self) -> Vec<Draw> {
+        self.ensemble.draws(&self.target)
+    }
+
+    /// The posterior of the draws, for questions about new faces.
+    pub fn posterior(&self) -> Posterior {
+        Posterior::new(&self.target, self.draws())
+    }
+
+    /// Who is on new photos, all of them looked at as one occasion; `looked` is told whenever a photo was looked at. Per
+    /// photo, an answer per face.
+    pub fn who(&self, photos: &[NewPhoto<'_>], looked: &(dyn Fn() + Sync)) -> Vec<Vec<Prediction>> {
+        let posterior = self.posterior();
+        let occasion = posterior.occasion(photos, looked);
+        let places = (0..photos.len()).into_par_iter();
+        places.map(|place| posterior.predict_on(&occasion, place, true)).collect()
+    }
+
+    /// The people there are: the representative partition of the draws, with names.
+    pub fn people(&self) -> Clusters {
+        Clusters::of(self.draws(), self.target.data().names().len())
+    }
+}

@@ -1,0 +1,105 @@
+//! Who is who according to draws: the representative partition with names, and how it keeps the people it had before.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::chain::Draw;
+use crate::ids::LabelId;
+use crate::predict::representative::{certainty, representative};
+
+/// A partition of the faces, how sure it is, and what its parts are called.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Clusters {
+    /// Cluster per face.
+    pub of_face: Vec<u32>,
+    /// How sure each face is of its cluster.
+    pub certainty: Vec<f64>,
+    /// Per cluster its most probable known name and its probability, where it is more probable than not.
+    pub names: Vec<Option<(LabelId, f64)>>,
+}
+
+impl Clusters {
+    /// The representative partition of draws, with names.
+    pub fn of(draws: &[Draw], n_names: usize) -> Self {
+        let shown = representative(&partitions(draws));
+        let names = names(&shown.labels, draws, n_names);
+        Self { of_face: shown.labels, certainty: shown.certainty, names }
+    }
+
+    /// A partition as it is, how sure draws are of it, and its names.
+    pub fn with(of_face: Vec<u32>, draws: &[Draw], n_names: usize) -> Self {
+        let certainty = certainty(&partitions(draws), &of_face);
+        let names = names(&of_face, draws, n_names);
+        Self { of_face, certainty, names }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+}
+
+/// The partitions of draws.
+pub fn partitions(draws: &[Draw]) -> Vec<&[u32]> {
+    draws.iter().map(|draw| &draw.identities[..]).collect()
+}
+
+/// The most probable known name of each cluster, each face counting as the draws call it.
+fn names(of_face: &[u32], draws: &[Draw], n_names: usize) -> Vec<Option<(LabelId, f64)>> {
+    let n_clusters = of_face.iter().max().map_or(0, |&last| last as usize + 1);
+    let mut sizes = vec![0.0; n_clusters];
+    of_face.iter().for_each(|&cluster| sizes[cluster as usize] += 1.0);
+    let mut names = vec![vec![0.0; n_names]; n_clusters];
+    let share = 1.0 / draws.len() as f64;
+    for draw in draws {
+        for (&cluster, &identity) in of_face.iter().zip(&draw.identities) {
+            if let Some(label) = draw.names[identity as usize] {
+                names[cluster as usize][label.index()] += share / sizes[cluster as usize];
+            }
+        }
+    }
+    let best = |weights: &Vec<f64>| {
+        let best = weights.iter().copied().enumerate().max_by(|a, b| a.1.total_cmp(&b.1));
+        best.filter(|&(_, p)| p > 0.5).map(|(label, p)| (LabelId::new(label), p.min(1.0)))
+    };
+    names.iter().map(best).collect()
+}
+
+/// Matches clusters with people who were there before: of all pairs, the one with most faces in common first. Returns
+/// the person of each cluster; `None` is somebody new.
+pub fn matched<P: Copy + Ord>(of_face: &[u32], before: &[Option<P>]) -> Vec<Option<P>> {
+    let n_clusters = of_face.iter().max().map_or(0, |&last| last as usize + 1);
+    let mut overlap: BTreeMap<(u32, P), usize> = BTreeMap::new();
+    for (&cluster, person) in of_face.iter().zip(before) {
+        person.iter().for_each(|&person| *overlap.entry((cluster, person)).or_default() += 1);
+    }
+    let mut pairs: Vec<((u32, P), usize)> = overlap.into_iter().collect();
+    pairs.sort_by_key(|&((cluster, person), n)| (std::cmp::Reverse(n), person, cluster));
+    let mut person_of = vec![None; n_clusters];
+    let mut taken = BTreeSet::new();
+    for ((cluster, person), _) in pairs {
+        if person_of[cluster as usize].is_none() && taken.insert(person) {
+            person_of[cluster as usize] = Some(person);
+        }
+    }
+    person_of
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn people_keep_their_ids_by_most_faces_in_common() {
+        // Person 7 is split: the larger part keeps the id. Person 3 is merged into 9, who has more faces there.
+        let before = [7, 7, 7, 7, 7, 3, 9, 9].map(Some);
+        let of_face = [0, 0, 0, 1, 1, 2, 2, 2];
+        assert_eq!(matched(&of_face, &before), [Some(7), None, Some(9)]);
+        assert_eq!(matched::<i64>(&of_face, &[None; 8]), [None, None, None]);
+        assert_eq!(matched::<i64>(&[], &[]), []);
+    }
+}
