@@ -5,6 +5,7 @@ use std::io::Write;
 
 use anyhow::{Context, ensure};
 use kith::predict::Posterior;
+use kith::target::Target;
 use kith_io::dataset::{self, FaceTable};
 use kith_io::draws;
 use kith_lab::metrics::{auc, brier, expected_calibration_error, reliability};
@@ -31,14 +32,14 @@ pub fn run(options: &EvaluateOptions) -> anyhow::Result<Outcome> {
     set_threads(options.threads)?;
     let table = dataset::read(&options.data)?;
     let new = dataset::read(&options.new)?;
-    let truth = truth_of(&table).with_context(|| options.data.display().to_string())?;
+    let truth = truth_of(&table).with_context(|| options.data.display().to_string())?.to_vec();
     let new_truth = truth_of(&new).with_context(|| options.new.display().to_string())?;
     let (model, draws) =
         draws::read(&options.draws, &table.dataset).with_context(|| options.data.display().to_string())?;
     let (found, wanted) = (new.dataset.dimension(), table.dataset.dimension());
     let path = options.new.display();
     ensure!(found == wanted, "{path}: found dimension {found}, wanted {wanted} as in the dataset");
-    let posterior = Posterior::new(model, &table.dataset, &draws);
+    let posterior = Posterior::new(&Target::new(model, table.dataset)?, &draws);
 
     let seen: HashSet<&str> = truth.iter().flatten().map(String::as_str).collect();
     let (mut strangers, mut identities) = (Statements::default(), Statements::default());

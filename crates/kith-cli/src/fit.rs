@@ -7,9 +7,9 @@ use std::time::Instant;
 
 use anyhow::{Context, ensure};
 use kith::chain::{AGREED, Agreement, Draw, Ensemble, Run, Watch};
-use kith::data::Dataset;
 use kith::gibbs::Sweep;
 use kith::model::Model;
+use kith::target::Target;
 use kith_io::dataset::{self, FaceTable};
 use kith_io::draws::DrawsWriter;
 use kith_io::model_file::ModelSettings;
@@ -31,21 +31,20 @@ pub fn run(options: &FitOptions) -> anyhow::Result<Outcome> {
     set_threads(options.threads)?;
     check_place(options)?;
     let table = dataset::read(&options.dataset)?;
-    let data = &table.dataset;
     let model = model(options, &table)?;
+    let target = Target::new(model, table.dataset).with_context(|| settings_file(options))?;
     let stop = interrupt::listen()?;
 
     let n_chains = options.chains.unwrap_or(if run.is_some() { 8 } else { 4 }) as usize;
-    let mut ensemble = Ensemble::start(&options.start, n_chains, options.seed, &model, data)
-        .with_context(|| settings_file(options))?;
-    let mut writer = DrawsWriter::create(&options.draws, &model, data)?;
-    let most = run.map_or_else(|| ensemble.most_sweeps(&model), |run| run.sweeps);
+    let mut ensemble = Ensemble::start(&options.start, n_chains, options.seed, &target);
+    let mut writer = DrawsWriter::create(&options.draws, &target)?;
+    let most = run.map_or_else(|| ensemble.most_sweeps(&target), |run| run.sweeps);
     let bar = bar(most * n_chains as u64, "sweeps");
     let watch = Watch { stop, swept: &|| bar.inc(1) };
     let draws = match run {
-        Some(run) => sweep_to_the_end(&mut ensemble, run, &model, data, &watch, &mut writer)?,
+        Some(run) => sweep_to_the_end(&mut ensemble, run, &target, &watch, &mut writer)?,
         None => {
-            let found = ensemble.run_until_agreed(&Sweep::default(), &model, data, &watch);
+            let found = ensemble.run_until_agreed(&Sweep::default(), &target, &watch);
             found.draws.iter().try_for_each(|draw| writer.write(draw))?;
             if !stop.load(Ordering::Relaxed) {
                 note(verdict(&found));
@@ -84,17 +83,16 @@ pub fn run(options: &FitOptions) -> anyhow::Result<Outcome> {
 fn sweep_to_the_end(
     ensemble: &mut Ensemble,
     run: Run,
-    model: &Model,
-    data: &Dataset,
+    target: &Target,
     watch: &Watch<'_>,
     writer: &mut DrawsWriter,
 ) -> anyhow::Result<Vec<Draw>> {
     let mut draws: Vec<Draw> = Vec::new();
-    let round = (FACES_PER_ROUND / data.n_faces() as u64).clamp(1, 1000);
+    let round = (FACES_PER_ROUND / target.data().n_faces() as u64).clamp(1, 1000);
     let mut until = 0;
     while until < run.sweeps && !watch.stop.load(Ordering::Relaxed) {
         until = (until + round).min(run.sweeps);
-        let kept = ensemble.run(&run, until, &Sweep::default(), model, data, watch);
+        let kept = ensemble.run(&run, until, &Sweep::default(), target, watch);
         kept.iter().try_for_each(|draw| writer.write(draw))?;
         writer.flush()?;
         draws.extend(kept);

@@ -6,6 +6,7 @@ use anyhow::{Context, ensure};
 use kith::data::Dataset;
 use kith::ids::FrameId;
 use kith::predict::{NewPhoto, Posterior, Prediction};
+use kith::target::Target;
 use kith_io::{dataset, draws};
 use rayon::prelude::*;
 use serde_json::{Value, json};
@@ -25,7 +26,7 @@ pub fn run(options: &PredictOptions) -> anyhow::Result<Outcome> {
     let (found, wanted) = (new.dataset.dimension(), table.dataset.dimension());
     let path = options.new.display();
     ensure!(found == wanted, "{path}: found dimension {found}, wanted {wanted} as in the dataset");
-    let posterior = Posterior::new(model, &table.dataset, &draws);
+    let posterior = Posterior::new(&Target::new(model, table.dataset)?, &draws);
 
     let answers = answers(&posterior, &new.dataset, options.weighted);
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());

@@ -5,6 +5,7 @@ use kith::data::{Dataset, NewFace};
 use kith::model::{FaceModel, Isotropic, Model};
 use kith::random::{self, Rng};
 use kith::simulate::{Camera, Cycled, Drawn, Source, prior};
+use kith::target::Target;
 use kith_io::dataset::{self, FaceTable};
 use kith_io::model_file::ModelSettings;
 use kith_lab::experiment::Gallery;
@@ -136,15 +137,15 @@ fn from_model(options: &SimulateOptions, rng: &mut Rng) -> anyhow::Result<Scene>
         }
         None => Model::new(FaceModel::isotropic(looks(options))),
     };
-    let mut layout = Dataset::empty(model.face.dimension())?;
     let blank = vec![0.0; model.face.dimension()];
+    let mut layout = Dataset::empty(blank.len())?;
     for frame in 0..options.frames as usize {
         let context = ["home", "work", "gym"][frame % 3];
         let faces = vec![NewFace { embedding: &blank, name: None }; 1 + rng.below(3)];
         layout.push_frame(Some(context), &faces)?;
     }
-    model.check(&layout)?;
-    let (state, data) = prior::draw(&model, &layout, rng);
+    let (state, target) = prior::draw(&Target::new(model, layout)?, rng);
+    let data = target.into_data();
     let slot = |face| state.seating().identity_of(face).expect("every face is seated").index();
     let slots: Vec<u32> = data.faces().map(|face| slot(face) as u32).collect();
     let people: Vec<usize> =

@@ -8,6 +8,7 @@ use kith::chain::Draw;
 use kith::data::Dataset;
 use kith::ids::LabelId;
 use kith::model::{ContextMode, Model};
+use kith::target::Target;
 use serde::{Deserialize, Serialize};
 
 use crate::IoError;
@@ -74,7 +75,8 @@ struct Line {
 }
 
 impl Header {
-    fn of(model: &Model, data: &Dataset) -> Self {
+    fn of(target: &Target) -> Self {
+        let (model, data) = target.parts();
         Self {
             kith: env!("CARGO_PKG_VERSION").to_owned(),
             model: to_tree(model),
@@ -124,11 +126,12 @@ pub struct DrawsWriter {
 
 impl DrawsWriter {
     /// Begins a file with its header.
-    pub fn create(path: &Path, model: &Model, data: &Dataset) -> Result<Self, DrawsError> {
+    pub fn create(path: &Path, target: &Target) -> Result<Self, DrawsError> {
         let out = WholeFile::replace(path).map_err(|source| failed(path, "created", source))?;
-        let (names, contexts) = (data.names().to_vec(), named_contexts(model, data));
+        let (names, contexts) =
+            (target.data().names().to_vec(), named_contexts(target.model(), target.data()));
         let mut writer = Self { out, path: path.to_owned(), names, contexts };
-        writer.write_line(&Header::of(model, data))?;
+        writer.write_line(&Header::of(target))?;
         Ok(writer)
     }
 
@@ -154,7 +157,8 @@ impl DrawsWriter {
 }
 
 /// Writes draws as a new Parquet file: a row per draw, columns as in DRAWS.ndjson, the header in its metadata.
-pub fn write_parquet(path: &Path, model: &Model, data: &Dataset, draws: &[Draw]) -> Result<(), IoError> {
+pub fn write_parquet(path: &Path, target: &Target, draws: &[Draw]) -> Result<(), IoError> {
+    let (model, data) = target.parts();
     let (names, contexts) = (data.names(), named_contexts(model, data));
     let lines: Vec<Line> = draws.iter().map(|draw| Line::of(draw, names, &contexts)).collect();
     let integers = |of: &dyn Fn(&Line) -> Vec<i64>| Cells::Integers(lines.iter().map(of).collect());
@@ -179,7 +183,7 @@ pub fn write_parquet(path: &Path, model: &Model, data: &Dataset, draws: &[Draw])
         ("error_rate", real(|line| line.error_rate)),
     ];
     let columns = columns.map(|(name, cells)| Column::new(name, cells));
-    let header = serde_json::to_string(&Header::of(model, data)).expect("a header is JSON");
+    let header = serde_json::to_string(&Header::of(target)).expect("a header is JSON");
     parquet_table::write(path, &columns, Some(&header))
 }
 

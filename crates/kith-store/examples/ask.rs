@@ -75,7 +75,7 @@ fn main() -> Result<(), Failure> {
     }
     let rows: BTreeMap<&str, usize> = table.faces.iter().map(String::as_str).zip(0..).collect();
     let truth: Vec<String> =
-        library.snapshot()?.keys.iter().map(|key| truth[rows[key.as_str()]].clone()).collect();
+        library.snapshot()?.rows.keys.iter().map(|key| truth[rows[key.as_str()]].clone()).collect();
     if given.is_none() {
         learn(&library, sweeps)?;
     }
@@ -131,7 +131,7 @@ fn simulate(way: Way, library: &Library, truth: &[String], most: usize, seed: u6
                 println!("{way:?}: nothing more to ask");
                 return Ok(());
             };
-            let row = |face: FaceId| belief.snapshot.faces[face.index()];
+            let row = |face: FaceId| belief.rows.faces[face.index()];
             let is_wrong = rng.bernoulli(WRONG);
             let saying = match about {
                 About::Who(face) => {
@@ -157,13 +157,13 @@ fn simulate(way: Way, library: &Library, truth: &[String], most: usize, seed: u6
 }
 
 fn next(way: Way, belief: &Belief, rng: &mut Rng) -> Option<About> {
-    let data = &belief.snapshot.data;
+    let data = belief.target.data();
     let unasked: Vec<FaceId> = data.faces().filter(|&face| data.given_name(face).is_none()).collect();
     match way {
         Way::Ask => belief.ask(1).first().map(|question| question.about),
         Way::Random => Some(About::Who(unasked[rng.below(unasked.len())])),
         Way::Largest => {
-            let clusters = Clusters::of(&belief.draws, belief.snapshot.names.len());
+            let clusters = Clusters::of(&belief.draws, belief.rows.names.len());
             let mut sizes: BTreeMap<u32, usize> = BTreeMap::new();
             clusters.of_face.iter().for_each(|&cluster| *sizes.entry(cluster).or_default() += 1);
             let certainty = |face: &FaceId| clusters.certainty[face.index()];
@@ -181,7 +181,7 @@ fn next(way: Way, belief: &Belief, rng: &mut Rng) -> Option<About> {
 
 /// Faces whose most probable name is the true one.
 fn n_right(belief: &Belief, truth: &[String]) -> usize {
-    let names = belief.snapshot.data.names();
+    let names = belief.target.data().names();
     let is_right = |face: &FaceId| {
         let mut votes: BTreeMap<Option<usize>, usize> = BTreeMap::new();
         for draw in &belief.draws {
@@ -191,5 +191,5 @@ fn n_right(belief: &Belief, truth: &[String]) -> usize {
         let best = votes.into_iter().max_by_key(|vote| vote.1).and_then(|vote| vote.0);
         best.is_some_and(|label| names[label] == truth[face.index()])
     };
-    belief.snapshot.data.faces().filter(is_right).count()
+    belief.target.data().faces().filter(is_right).count()
 }

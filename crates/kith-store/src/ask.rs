@@ -73,9 +73,10 @@ struct Answer {
 impl Belief {
     /// The `n` best questions, the best first; no two of them about the same face.
     pub fn ask(&self, n: usize) -> Vec<Question> {
-        let clusters = Clusters::of(&self.draws, self.snapshot.names.len());
-        let known = self.draws.iter().map(|draw| known(draw, &self.snapshot.data, &self.model)).collect();
-        let table = Table { draws: &self.draws, n_names: self.snapshot.names.len(), known };
+        let clusters = Clusters::of(&self.draws, self.rows.names.len());
+        let known =
+            self.draws.iter().map(|draw| known(draw, self.target.data(), self.target.model())).collect();
+        let table = Table { draws: &self.draws, n_names: self.rows.names.len(), known };
         let answered = self.answered();
         let mut members: BTreeMap<u32, Vec<FaceId>> = BTreeMap::new();
         for (face, &cluster) in clusters.of_face.iter().enumerate() {
@@ -86,11 +87,11 @@ impl Belief {
         let mut faces: Vec<(f64, FaceId)> = Vec::new();
         let mut centres: Vec<(FaceId, &[FaceId])> = Vec::new();
         for of_cluster in members.values() {
-            let unnamed = of_cluster.iter().filter(|face| self.snapshot.data.given_name(**face).is_none());
+            let unnamed = of_cluster.iter().filter(|face| self.target.data().given_name(**face).is_none());
             let sure = unnamed.clone().map(certainty).fold(0.0, f64::max) - ALIKE;
             // Two people who are taken for one are named after the one with more photos.
-            let mean = mean(&self.snapshot.data, of_cluster);
-            let far = |face: &FaceId| square_distance(self.snapshot.data.embedding(*face), &mean);
+            let mean = mean(self.target.data(), of_cluster);
+            let far = |face: &FaceId| square_distance(self.target.data().embedding(*face), &mean);
             let best = unnamed
                 .clone()
                 .filter(|face| certainty(face) >= sure)
@@ -110,10 +111,10 @@ impl Belief {
         faces.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         faces.truncate(CANDIDATES);
         let mut questions: Vec<Question> =
-            faces.iter().map(|&(_, face)| table.question(About::Who(face), &self.model)).collect();
+            faces.iter().map(|&(_, face)| table.question(About::Who(face), self.target.model())).collect();
         for (a, b, p) in uncertain_pairs(&self.draws, &centres) {
             if !answered.contains(&(a.min(b), a.max(b))) {
-                questions.push(table.question(About::Same(a, b, p), &self.model));
+                questions.push(table.question(About::Same(a, b, p), self.target.model()));
             }
         }
         questions.retain(|question| question.gain > 1e-3);
@@ -136,7 +137,7 @@ impl Belief {
     fn answered(&self) -> std::collections::BTreeSet<(FaceId, FaceId)> {
         use Statement::{Different, Same};
         let pairs =
-            self.snapshot.data.evidence().statements().iter().filter_map(|statement| match *statement {
+            self.target.data().evidence().statements().iter().filter_map(|statement| match *statement {
                 Same(a, b) | Different(a, b) => Some((a.min(b), a.max(b))),
                 _ => None,
             });

@@ -7,11 +7,12 @@ use kith::gibbs::Sweep;
 use kith::ids::FaceId;
 use kith::model::Model;
 use kith::model::face::FaceKind;
+use kith::target::Target;
 use rayon::prelude::*;
 
 use crate::memory;
 use crate::model::model;
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Rows, Snapshot};
 use crate::{Library, StoreError};
 
 /// Rounds of local moves of every draw after something was said or seen.
@@ -32,10 +33,10 @@ pub const CHAINS: u32 = 4;
 /// Chains, draws and what they are about.
 #[derive(Debug)]
 pub struct Belief {
-    /// The model, its face prior learnt.
-    pub model: Model,
-    /// The library as it was when it was read.
-    pub snapshot: Snapshot,
+    /// The model, its face prior learnt, and the faces.
+    pub target: Target,
+    /// Which rows of the library those are.
+    pub rows: Rows,
     /// Draws of the posterior.
     pub draws: Vec<Draw>,
     pub(crate) chains: Vec<Chain>,
@@ -46,23 +47,23 @@ impl Belief {
     /// What is believed now: everything that was seen and said since is taken in, by a few local moves.
     /// Refused while there is no face to believe anything of.
     pub fn open(library: &Library) -> Result<Self, StoreError> {
-        let snapshot = library.snapshot()?;
-        if snapshot.faces.is_empty() {
+        let Snapshot { data, rows } = library.snapshot()?;
+        if rows.faces.is_empty() {
             return Err(StoreError::refused(format!(
                 "{}: found only ignored faces, wanted at least one that is not",
                 library.path().display()
             )));
         }
-        let model = model(library, &snapshot, None)?;
+        let target = Target::new(model(library, &data, None)?, data)?;
         let seed = library.meta("seed")?.and_then(|seed| seed.parse().ok()).unwrap_or(1);
         let believed: i64 = library.meta("believed")?.and_then(|id| id.parse().ok()).unwrap_or(-1);
-        let draws = match believed == snapshot.last_entry() {
-            true => library.draws(&snapshot)?,
+        let draws = match believed == rows.last_entry() {
+            true => library.draws(&rows)?,
             false => None,
         };
         let is_current = draws.is_some();
         let draws = draws.unwrap_or_default();
-        let mut belief = Self { model, snapshot, draws, chains: Vec::new(), seed };
+        let mut belief = Self { target, rows, draws, chains: Vec::new(), seed };
         if !is_current {
             let touched = belief.catch_up(library, believed)?;
             match belief.save(library, Some(&touched)) {
@@ -77,31 +78,26 @@ impl Belief {
     /// The chains; they are brought back when first needed.
     pub fn chains(&mut self, library: &Library) -> Result<&mut [Chain], StoreError> {
         if self.chains.is_empty() {
-            self.model.check(&self.snapshot.data)?;
-            let memories = library.memories(&self.snapshot)?;
-            let (model, data, seed) = (&self.model, &self.snapshot.data, self.seed);
-            self.chains =
-                memories.par_iter().map(|memory| Chain::resume(memory, seed, model, data)).collect();
+            let memories = library.memories(&self.rows)?;
+            let (target, seed) = (&self.target, self.seed);
+            self.chains = memories.par_iter().map(|memory| Chain::resume(memory, seed, target)).collect();
         }
         Ok(&mut self.chains)
     }
 
-    /// The parts apart, the chains to be moved.
-    pub(crate) fn apart(
-        &mut self,
-        library: &Library,
-    ) -> Result<(&Model, &Snapshot, &mut [Chain]), StoreError> {
+    /// The target, and the chains to be moved.
+    pub(crate) fn apart(&mut self, library: &Library) -> Result<(&Target, &mut [Chain]), StoreError> {
         self.chains(library)?;
-        Ok((&self.model, &self.snapshot, &mut self.chains))
+        Ok((&self.target, &mut self.chains))
     }
 
     /// Starts chains where there are none.
     pub(crate) fn start(&mut self, n_chains: u32, sweeps: u64) {
-        let (model, data, seed) = (&self.model, &self.snapshot.data, self.seed);
+        let (target, seed) = (&self.target, self.seed);
         let begin = |number: u32| {
-            let mut chain = Chain::start(Start::Sequential, number, seed, model, data);
+            let mut chain = Chain::start(Start::Sequential, number, seed, target);
             for _ in 0..sweeps {
-                chain.sweep(&Sweep::default(), model, data);
+                chain.sweep(&Sweep::default(), target);
             }
             chain
         };
@@ -111,33 +107,32 @@ impl Belief {
     /// Takes in what was seen and said since: every draw goes on from where it was, new faces are seated, and those that
     /// something was said of are looked at again with some of their people. What nobody touched keeps all its draws.
     fn catch_up(&mut self, library: &Library, believed: i64) -> Result<BTreeSet<FaceId>, StoreError> {
-        self.model.check(&self.snapshot.data)?;
-        let mut memories = library.memories_of_draws(&self.snapshot)?;
+        let mut memories = library.memories_of_draws(&self.rows)?;
         if memories.is_empty() {
-            memories = library.memories(&self.snapshot)?;
+            memories = library.memories(&self.rows)?;
         }
         if memories.is_empty() {
             self.begin();
-            return Ok(self.snapshot.data.faces().collect());
+            return Ok(self.target.data().faces().collect());
         }
         let n_identities = memories.iter().map(|memory| memory.names.len()).max().unwrap_or(1) as f64;
-        let cost = cost_of_face(&self.model);
-        let n_states = (BUDGET / (self.snapshot.faces.len() as f64 * cost)) as usize;
+        let cost = cost_of_face(self.target.model());
+        let n_states = (BUDGET / (self.rows.faces.len() as f64 * cost)) as usize;
         let memories = thinned(memories, n_states.clamp(FEWEST_STATES, MOST_STATES));
         let mut new: BTreeSet<FaceId> = BTreeSet::new();
         for memory in &memories {
             let faces = memory.identities.iter().enumerate().filter(|(_, seat)| seat.is_none());
             new.extend(faces.map(|(face, _)| FaceId::new(face)));
         }
-        let entries = self.snapshot.log.iter().filter(|entry| entry.id > believed);
-        let said: BTreeSet<FaceId> = entries.flat_map(|entry| self.snapshot.faces_of(entry)).collect();
-        let person_of = library.person_of_faces(&self.snapshot)?;
+        let entries = self.rows.log.iter().filter(|entry| entry.id > believed);
+        let said: BTreeSet<FaceId> = entries.flat_map(|entry| self.rows.faces_of(entry)).collect();
+        let person_of = library.person_of_faces(&self.rows)?;
         let room = (BUDGET / (memories.len() as f64 * n_identities * cost * ROUNDS as f64)) as usize;
         let touched = with_company(said, &new, &person_of, room.clamp(20, 500));
         self.settle(&memories, &touched);
         // While there are few faces, people are made out anew.
-        if self.snapshot.faces.len() <= FEW_FACES {
-            return Ok(self.snapshot.data.faces().collect());
+        if self.rows.faces.len() <= FEW_FACES {
+            return Ok(self.target.data().faces().collect());
         }
         Ok(touched.into_iter().chain(new).collect())
     }
@@ -145,11 +140,11 @@ impl Belief {
     /// First draws, when somebody asks before `learn`.
     fn begin(&mut self) {
         self.start(CHAINS, FIRST_SWEEPS);
-        let (model, data) = (&self.model, &self.snapshot.data);
+        let target = &self.target;
         let of_chain = |chain: &mut Chain| {
             let next = |_| {
-                chain.sweep(&Sweep::default(), model, data);
-                chain.draw(model, data)
+                chain.sweep(&Sweep::default(), target);
+                chain.draw(target)
             };
             (0..FIRST_DRAWS).map(next).collect::<Vec<Draw>>()
         };
@@ -158,17 +153,17 @@ impl Belief {
 
     /// Goes on from what is remembered with some faces looked at again. The last of each chain is that chain.
     fn settle(&mut self, memories: &[Memory], touched: &[FaceId]) {
-        let (model, data) = (&self.model, &self.snapshot.data);
+        let target = &self.target;
         let last: BTreeMap<u32, usize> =
             memories.iter().enumerate().map(|(place, memory)| (memory.chain, place)).collect();
         // Another stream for each, and for each time.
-        let seed = self.seed.wrapping_add((self.snapshot.last_entry() as u64) << 20);
+        let seed = self.seed.wrapping_add((self.rows.last_entry() as u64) << 20);
         let go_on = |(place, memory): (usize, &Memory)| {
-            let mut chain = Chain::resume(memory, seed.wrapping_add(place as u64), model, data);
+            let mut chain = Chain::resume(memory, seed.wrapping_add(place as u64), target);
             for _ in 0..ROUNDS {
-                chain.settle(touched, model, data);
+                chain.settle(touched, target);
             }
-            let draw = chain.draw(model, data);
+            let draw = chain.draw(target);
             let is_last = last[&memory.chain] == place;
             (draw, is_last.then_some(chain))
         };
@@ -187,31 +182,31 @@ impl Belief {
         library: &Library,
         touched: Option<&BTreeSet<FaceId>>,
     ) -> Result<(), StoreError> {
-        let chains = memory::now(&self.chains, &self.model, &self.snapshot);
+        let chains = memory::now(&self.chains, &self.target);
         library.write(|_| {
-            library.remember(&chains, &self.draws, &self.snapshot)?;
-            library.set_people(&self.draws, &self.snapshot, touched)?;
-            library.set_meta("believed", &self.snapshot.last_entry().to_string())
+            library.remember(&chains, &self.draws, &self.rows)?;
+            library.set_people(&self.draws, &self.rows, touched)?;
+            library.set_meta("believed", &self.rows.last_entry().to_string())
         })
     }
 
     /// Keeps the chains only; draws go on from where they were when somebody asks.
     pub(crate) fn save_chains(&self, library: &Library) -> Result<(), StoreError> {
-        let chains = memory::now(&self.chains, &self.model, &self.snapshot);
-        library.write(|_| library.remember_chains(&chains, &self.snapshot))
+        let chains = memory::now(&self.chains, &self.target);
+        library.write(|_| library.remember_chains(&chains, &self.rows))
     }
 
     /// Takes in what was said since, without reading faces anew; returns the faces it was said of. Chains are to be
     /// extended.
     pub(crate) fn hear_news(&mut self, library: &Library) -> Result<BTreeSet<FaceId>, StoreError> {
-        self.snapshot.hear_news(library)
+        self.rows.hear_news(library, &mut self.target)
     }
 
     /// How probable it is that what an entry says is true, by the draws; `None` where it says nothing of who is who.
     pub fn agreement(&self, entry: &crate::log::Entry) -> Option<f64> {
         use crate::snapshot::Meaning;
         use kith::data::Statement;
-        let meaning = self.snapshot.meaning(entry)?;
+        let meaning = self.rows.meaning(entry)?;
         let identity = |draw: &Draw, face: FaceId| draw.identities[face.index()];
         let name = |draw: &Draw, face: FaceId| draw.names[identity(draw, face) as usize];
         let holds = |draw: &&Draw| match meaning {

@@ -50,8 +50,8 @@ impl Library {
                      ELSE face IS NULL OR other IS NULL END";
         checked.faults.extend(lines(about)?.iter().map(|id| format!("evidence {id}: does not say of what")));
         if checked.counts[0].1 > 0 && checked.faults.is_empty() {
-            let snapshot = self.snapshot()?;
-            for found in [self.memories(&snapshot).err(), self.draws(&snapshot).err()].into_iter().flatten() {
+            let rows = self.snapshot()?.rows;
+            for found in [self.memories(&rows).err(), self.draws(&rows).err()].into_iter().flatten() {
                 checked.faults.push(found.to_string());
             }
         }

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use kith::target::TargetError;
+
 /// Why something could not be done with a library.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -69,6 +71,15 @@ pub enum StoreError {
         /// What is wrong.
         message: String,
     },
+}
+
+impl From<TargetError> for StoreError {
+    fn from(error: TargetError) -> Self {
+        match error {
+            TargetError::Data(error) => Self::Data(error),
+            TargetError::Model(error) => Self::Model(error),
+        }
+    }
 }
 
 impl StoreError {

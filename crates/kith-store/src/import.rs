@@ -6,7 +6,7 @@ use rusqlite::OptionalExtension;
 use serde_json::{Map, Value};
 
 use crate::log::{self, Kind, Saying};
-use crate::snapshot::Snapshot;
+use crate::snapshot::Rows;
 use crate::{Library, StoreError};
 
 /// Something that was said in another library, faces by the ids that people use.
@@ -37,7 +37,7 @@ pub struct Import {
     pub missing: usize,
 }
 
-/// Columns of text, one cell per face of a snapshot.
+/// Columns of text, one cell per face of a rows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Columns {
     /// The id of each frame.
@@ -87,17 +87,17 @@ impl Library {
     }
 
     /// What came with the faces of a snapshot beyond what the model uses.
-    pub fn columns(&self, snapshot: &Snapshot) -> Result<Columns, StoreError> {
+    pub fn columns(&self, rows: &Rows) -> Result<Columns, StoreError> {
         let mut columns = Columns::default();
-        for &frame in &snapshot.frames {
+        for &frame in &rows.frames {
             let query = "SELECT key FROM frames WHERE id = ?1";
             let key: Option<String> =
                 self.run(|| self.connection.prepare_cached(query)?.query_row([frame], |row| row.get(0)))?;
             columns.frames.push(key.unwrap_or_else(|| format!("frame-{frame}")));
         }
-        let n_faces = snapshot.faces.len();
+        let n_faces = rows.faces.len();
         let mut cells: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for (place, &face) in snapshot.faces.iter().enumerate() {
+        for (place, &face) in rows.faces.iter().enumerate() {
             let query = "SELECT time, box, quality, faces.source, other FROM faces JOIN frames ON frames.id = frame \
                          WHERE faces.id = ?1";
             let texts: [Option<String>; 5] = self.run(|| {

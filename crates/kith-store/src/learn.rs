@@ -6,12 +6,14 @@ use std::sync::atomic::Ordering;
 use kith::chain::agreement::{AGREED, BLOCK, FEWEST, disagreement, most_sweeps};
 use kith::chain::{Chain, Draw, Watch};
 use kith::gibbs::Sweep;
+use kith::target::Target;
 use rayon::prelude::*;
 
 use crate::belief::{Belief, CHAINS};
 use crate::memory;
 use crate::model::model;
 use crate::people::Person;
+use crate::snapshot::Snapshot;
 use crate::{Library, StoreError};
 
 /// How many draws of each chain are kept.
@@ -65,22 +67,21 @@ impl Belief {
         told: &mut Told<'_>,
     ) -> Result<(Self, Changes), StoreError> {
         let before = library.people()?;
-        let snapshot = library.snapshot()?;
-        if snapshot.faces.is_empty() {
+        let Snapshot { data, rows } = library.snapshot()?;
+        if rows.faces.is_empty() {
             return Err(StoreError::refused("found only ignored faces, wanted at least one that is not"));
         }
-        let model = model(library, &snapshot, Some(&mut *told.prior))?;
-        model.check(&snapshot.data)?;
+        let target = Target::new(model(library, &data, Some(&mut *told.prior))?, data)?;
         if library.meta("seed")?.is_none() {
             library.set_meta("seed", &plan.seed.unwrap_or(1).to_string())?;
         }
         let seed = library.meta("seed")?.and_then(|seed| seed.parse().ok()).unwrap_or(1);
-        let mut belief = Self { model, snapshot, draws: Vec::new(), chains: Vec::new(), seed };
+        let mut belief = Self { target, rows, draws: Vec::new(), chains: Vec::new(), seed };
         let n_before = belief.chains(library)?.len() as u32;
         if n_before == 0 || plan.chains.is_some_and(|wanted| wanted != n_before) {
             belief.start(plan.chains.unwrap_or(CHAINS), 0);
         }
-        let most = plan.sweeps.unwrap_or_else(|| most_sweeps(&belief.chains, &belief.model));
+        let most = plan.sweeps.unwrap_or_else(|| most_sweeps(&belief.chains, &belief.target));
         (told.begins)(most * belief.chains.len() as u64);
         let r_hat = belief.sweep(library, most, plan.sweeps.is_none(), watch)?;
         belief.save(library, None)?;
@@ -100,8 +101,9 @@ impl Belief {
         until_agreed: bool,
         watch: &Watch<'_>,
     ) -> Result<Option<f64>, StoreError> {
-        let (model, data) = (&self.model, &self.snapshot.data);
-        let round = if until_agreed { BLOCK } else { (200_000 / data.n_faces() as u64).clamp(1, 50) };
+        let target = &self.target;
+        let round =
+            if until_agreed { BLOCK } else { (200_000 / target.data().n_faces() as u64).clamp(1, 50) };
         let kept_share = if until_agreed { 0.5 } else { 0.8 };
         let sweep_all = Sweep::default();
         let mut kept: Vec<Kept> = self.chains.iter().map(|_| Kept::default()).collect();
@@ -114,8 +116,8 @@ impl Belief {
                     if watch.stop.load(Ordering::Relaxed) {
                         break;
                     }
-                    chain.sweep(&sweep_all, model, data);
-                    kept.count(|| chain.draw(model, data));
+                    chain.sweep(&sweep_all, target);
+                    kept.count(|| chain.draw(target));
                     (watch.swept)();
                 }
             });
@@ -129,15 +131,14 @@ impl Belief {
                 }
             }
             if saved.elapsed().as_secs() >= 20 && done < most {
-                let (chains, draws) =
-                    (memory::now(&self.chains, model, &self.snapshot), drawn(&kept, kept_share));
-                library.write(|_| library.remember(&chains, &draws, &self.snapshot))?;
+                let (chains, draws) = (memory::now(&self.chains, target), drawn(&kept, kept_share));
+                library.write(|_| library.remember(&chains, &draws, &self.rows))?;
                 saved = std::time::Instant::now();
             }
         }
         self.draws = drawn(&kept, kept_share);
         if self.draws.is_empty() {
-            self.draws = memory::now(&self.chains, model, &self.snapshot);
+            self.draws = memory::now(&self.chains, target);
         }
         Ok(r_hat)
     }

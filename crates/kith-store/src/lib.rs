@@ -16,7 +16,7 @@
 //! let ann = library.face("a")?;
 //! library.say("me", &[Saying { kind: Kind::Name, face: ann, other: None, name: Some("Ann") }])?;
 //! let belief = Belief::open(&library)?;
-//! assert_eq!(belief.snapshot.data.names(), ["Ann"]);
+//! assert_eq!(belief.target.data().names(), ["Ann"]);
 //! assert_eq!(library.people()?[0].name.as_deref(), Some("Ann"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -54,6 +54,6 @@ pub use learn::{Changes, Plan, Told};
 pub use library::{Claim, Library};
 pub use log::{Entry, Kind, Saying};
 pub use people::{Member, Person};
-pub use snapshot::Snapshot;
+pub use snapshot::{Rows, Snapshot};
 pub use watch::{Seen, Watcher};
 pub use who::{Who, Why};

@@ -304,7 +304,7 @@ mod tests {
         let reader = Library::open(&path).unwrap();
         let seen = writer.write(|_| {
             writer.set_meta("embedding", "half-done")?;
-            Ok((reader.meta("embedding")?, reader.snapshot()?.keys))
+            Ok((reader.meta("embedding")?, reader.snapshot()?.rows.keys))
         });
         assert_eq!(seen.unwrap(), (None, vec!["a".to_owned()]));
         assert_eq!(reader.meta("embedding").unwrap().as_deref(), Some("half-done"));

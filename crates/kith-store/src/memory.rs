@@ -6,10 +6,11 @@ use std::collections::HashMap;
 
 use kith::chain::{Chain, Draw, Memory};
 use kith::ids::LabelId;
+use kith::target::Target;
 use rusqlite::{Connection, params};
 use serde::{Deserialize, Serialize};
 
-use crate::snapshot::Snapshot;
+use crate::snapshot::Rows;
 use crate::{Library, StoreError, codec};
 
 /// A draw as it is stored, after its seats and contexts.
@@ -41,8 +42,8 @@ struct Stored {
 }
 
 /// A draw as bytes: three packed lists (seats, contexts, scales), each after its length, then JSON.
-fn encode(draw: &Draw, snapshot: &Snapshot) -> Vec<u8> {
-    let row_of = |label: LabelId| snapshot.names[label.index()];
+fn encode(draw: &Draw, rows: &Rows) -> Vec<u8> {
+    let row_of = |label: LabelId| rows.names[label.index()];
     let (unknown, known) = draw.name_weights.split_last().expect("unknown is always there");
     let body = Body {
         chain: draw.chain,
@@ -54,7 +55,7 @@ fn encode(draw: &Draw, snapshot: &Snapshot) -> Vec<u8> {
         global_concentration: draw.global_concentration,
         local_concentration: draw.local_concentration.clone(),
         context_concentration: draw.context_concentration,
-        name_weights: snapshot.names.iter().copied().zip(known.iter().copied()).collect(),
+        name_weights: rows.names.iter().copied().zip(known.iter().copied()).collect(),
         unknown_weight: *unknown,
         name_concentration: draw.name_concentration,
         error_rate: draw.error_rate,
@@ -64,10 +65,10 @@ fn encode(draw: &Draw, snapshot: &Snapshot) -> Vec<u8> {
         pairs.sort_unstable();
         pairs
     };
-    let seats = sorted(&snapshot.faces, &draw.identities);
-    let contexts = sorted(&snapshot.frames, &draw.contexts);
+    let seats = sorted(&rows.faces, &draw.identities);
+    let contexts = sorted(&rows.frames, &draw.contexts);
     let numbers: Vec<u32> = draw.scales.iter().map(|&scale| u32::from(scale)).collect();
-    let scales = sorted(&snapshot.faces, &numbers);
+    let scales = sorted(&rows.faces, &numbers);
     join(&Stored { seats, contexts, scales, body })
 }
 
@@ -104,20 +105,20 @@ fn part(bytes: &[u8]) -> Option<Stored> {
 
 impl Stored {
     /// As a chain can go on from it.
-    fn memory(&self, snapshot: &Snapshot) -> Memory {
+    fn memory(&self, rows: &Rows) -> Memory {
         let seats: HashMap<i64, u32> = self.seats.iter().copied().collect();
         let contexts: HashMap<i64, u32> = self.contexts.iter().copied().collect();
         let scales: HashMap<i64, u32> = self.scales.iter().copied().collect();
-        let label_of: HashMap<i64, usize> = snapshot.names.iter().copied().zip(0..).collect();
+        let label_of: HashMap<i64, usize> = rows.names.iter().copied().zip(0..).collect();
         let label = |row: i64| label_of.get(&row).map(|&label| LabelId::new(label));
         let body = &self.body;
         Memory {
             chain: body.chain,
             sweep: body.sweep,
-            identities: snapshot.faces.iter().map(|row| seats.get(row).copied()).collect(),
-            scales: snapshot.faces.iter().map(|row| scales.get(row).map(|&scale| scale as u8)).collect(),
+            identities: rows.faces.iter().map(|row| seats.get(row).copied()).collect(),
+            scales: rows.faces.iter().map(|row| scales.get(row).map(|&scale| scale as u8)).collect(),
             names: body.names.iter().map(|name| name.and_then(label)).collect(),
-            contexts: snapshot.frames.iter().map(|row| contexts.get(row).copied()).collect(),
+            contexts: rows.frames.iter().map(|row| contexts.get(row).copied()).collect(),
             global_concentration: body.global_concentration,
             local_concentration: body.local_concentration.clone(),
             context_concentration: body.context_concentration,
@@ -125,7 +126,7 @@ impl Stored {
             unseen: body.unseen,
             name_weights: {
                 let weights: HashMap<i64, f64> = body.name_weights.iter().copied().collect();
-                snapshot.names.iter().map(|row| weights.get(row).copied()).collect()
+                rows.names.iter().map(|row| weights.get(row).copied()).collect()
             },
             unknown_weight: body.unknown_weight,
             name_concentration: body.name_concentration,
@@ -134,12 +135,12 @@ impl Stored {
     }
 
     /// As a draw, when it is about exactly these faces, frames and names.
-    fn draw(self, snapshot: &Snapshot) -> Option<Draw> {
+    fn draw(self, rows: &Rows) -> Option<Draw> {
         let names: Vec<i64> = self.body.name_weights.iter().map(|weight| weight.0).collect();
-        let is_current = self.seats.len() == snapshot.faces.len()
-            && self.contexts.len() == snapshot.frames.len()
-            && names == snapshot.names;
-        let memory = self.memory(snapshot);
+        let is_current = self.seats.len() == rows.faces.len()
+            && self.contexts.len() == rows.frames.len()
+            && names == rows.names;
+        let memory = self.memory(rows);
         let body = self.body;
         let identities: Option<Vec<u32>> = memory.identities.into_iter().collect();
         let contexts: Option<Vec<u32>> = memory.contexts.into_iter().collect();
@@ -168,23 +169,23 @@ impl Stored {
 
 impl Library {
     /// What is remembered of every chain.
-    pub fn memories(&self, snapshot: &Snapshot) -> Result<Vec<Memory>, StoreError> {
+    pub fn memories(&self, rows: &Rows) -> Result<Vec<Memory>, StoreError> {
         let bodies = self.bodies("SELECT body FROM chains ORDER BY number")?;
-        bodies.iter().map(|stored| Ok(stored.memory(snapshot))).collect()
+        bodies.iter().map(|stored| Ok(stored.memory(rows))).collect()
     }
 
     /// What is remembered of every draw, chain by chain in the order in which they were made.
-    pub(crate) fn memories_of_draws(&self, snapshot: &Snapshot) -> Result<Vec<Memory>, StoreError> {
+    pub(crate) fn memories_of_draws(&self, rows: &Rows) -> Result<Vec<Memory>, StoreError> {
         let bodies = self.bodies("SELECT body FROM draws ORDER BY id")?;
-        let mut memories: Vec<Memory> = bodies.iter().map(|stored| stored.memory(snapshot)).collect();
+        let mut memories: Vec<Memory> = bodies.iter().map(|stored| stored.memory(rows)).collect();
         memories.sort_by_key(|memory| memory.chain);
         Ok(memories)
     }
 
     /// The draws, when they are about the library as it is.
-    pub fn draws(&self, snapshot: &Snapshot) -> Result<Option<Vec<Draw>>, StoreError> {
+    pub fn draws(&self, rows: &Rows) -> Result<Option<Vec<Draw>>, StoreError> {
         let bodies = self.bodies("SELECT body FROM draws ORDER BY id")?;
-        let draws: Option<Vec<Draw>> = bodies.into_iter().map(|stored| stored.draw(snapshot)).collect();
+        let draws: Option<Vec<Draw>> = bodies.into_iter().map(|stored| stored.draw(rows)).collect();
         Ok(draws.filter(|draws| !draws.is_empty()))
     }
 
@@ -197,30 +198,25 @@ impl Library {
     }
 
     /// Remembers chains and draws in place of earlier ones, inside the caller's transaction.
-    pub(crate) fn remember(
-        &self,
-        chains: &[Draw],
-        draws: &[Draw],
-        snapshot: &Snapshot,
-    ) -> Result<(), StoreError> {
-        self.remember_chains(chains, snapshot)?;
+    pub(crate) fn remember(&self, chains: &[Draw], draws: &[Draw], rows: &Rows) -> Result<(), StoreError> {
+        self.remember_chains(chains, rows)?;
         let connection = &self.connection;
         self.run(|| {
             connection.execute("DELETE FROM draws", [])?;
             for draw in draws {
-                connection.execute("INSERT INTO draws (body) VALUES (?1)", [encode(draw, snapshot)])?;
+                connection.execute("INSERT INTO draws (body) VALUES (?1)", [encode(draw, rows)])?;
             }
             Ok(())
         })
     }
 
     /// Remembers chains in place of earlier ones, inside the caller's transaction.
-    pub(crate) fn remember_chains(&self, chains: &[Draw], snapshot: &Snapshot) -> Result<(), StoreError> {
+    pub(crate) fn remember_chains(&self, chains: &[Draw], rows: &Rows) -> Result<(), StoreError> {
         let connection = &self.connection;
         self.run(|| {
             connection.execute("DELETE FROM chains", [])?;
             for draw in chains {
-                let body = encode(draw, snapshot);
+                let body = encode(draw, rows);
                 connection.execute("INSERT INTO chains VALUES (?1, ?2)", params![draw.chain, body])?;
             }
             Ok(())
@@ -258,6 +254,6 @@ impl Library {
 }
 
 /// Every chain as it is now.
-pub(crate) fn now(chains: &[Chain], model: &kith::model::Model, snapshot: &Snapshot) -> Vec<Draw> {
-    chains.iter().map(|chain| chain.draw(model, &snapshot.data)).collect()
+pub(crate) fn now(chains: &[Chain], target: &Target) -> Vec<Draw> {
+    chains.iter().map(|chain| chain.draw(target)).collect()
 }

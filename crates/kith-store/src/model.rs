@@ -12,7 +12,6 @@ use kith::model::{FaceModel, Full, Model};
 use kith_io::model_file::{ModelSettings, to_tree};
 use serde_json::{Value, json};
 
-use crate::snapshot::Snapshot;
 use crate::{Library, StoreError, few};
 
 /// While there are fewer faces, an isotropic prior is learnt anew without `learn` too, with every doubling.
@@ -24,10 +23,9 @@ const FEW_FULL: usize = 300;
 /// the better kind; `learning` is told the share of that which is done, and `None` is somebody who cannot wait for it.
 pub(crate) fn model(
     library: &Library,
-    snapshot: &Snapshot,
+    data: &Dataset,
     learning: Option<&mut dyn FnMut(f64)>,
 ) -> Result<Model, StoreError> {
-    let data = &snapshot.data;
     let n_faces = data.n_faces();
     let n_when_learnt: usize = library.meta("model_faces")?.and_then(|n| n.parse().ok()).unwrap_or(0);
     let settings = settings(library)?;
@@ -153,7 +151,7 @@ impl Library {
         let mut model =
             ModelSettings::from_tree(&tree(&text)?).map_err(wrong)?.resolve(data, None, &mut |_| ())?;
         let mut people = std::collections::BTreeMap::<i64, Vec<usize>>::new();
-        for (face, person) in self.person_of_faces(&snapshot)?.into_iter().enumerate() {
+        for (face, person) in self.person_of_faces(&snapshot.rows)?.into_iter().enumerate() {
             // A face of whom nothing is known yet is alone.
             people.entry(person.unwrap_or(-1 - face as i64)).or_default().push(face);
         }

@@ -7,7 +7,7 @@ use kith::ids::{FaceId, LabelId};
 use kith::predict::representative::representative;
 use rusqlite::params;
 
-use crate::snapshot::Snapshot;
+use crate::snapshot::Rows;
 use crate::{Library, StoreError};
 
 /// A person as people are shown.
@@ -131,14 +131,14 @@ pub fn matched(of_face: &[u32], before: &[Option<i64>]) -> Vec<Option<i64>> {
 }
 
 impl Library {
-    /// The person of every face of a snapshot.
-    pub fn person_of_faces(&self, snapshot: &Snapshot) -> Result<Vec<Option<i64>>, StoreError> {
-        let rows: Vec<(i64, i64)> = self.run(|| {
+    /// The person of every face of a rows.
+    pub fn person_of_faces(&self, rows: &Rows) -> Result<Vec<Option<i64>>, StoreError> {
+        let members: Vec<(i64, i64)> = self.run(|| {
             let mut query = self.connection.prepare("SELECT face, person FROM members")?;
             query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
         })?;
-        let person_of: HashMap<i64, i64> = rows.into_iter().collect();
-        Ok(snapshot.faces.iter().map(|row| person_of.get(row).copied()).collect())
+        let person_of: HashMap<i64, i64> = members.into_iter().collect();
+        Ok(rows.faces.iter().map(|row| person_of.get(row).copied()).collect())
     }
 
     /// Writes down who is who, inside the caller's transaction: people keep their ids where clusters overlap. Faces that
@@ -146,10 +146,10 @@ impl Library {
     pub(crate) fn set_people(
         &self,
         draws: &[Draw],
-        snapshot: &Snapshot,
+        rows: &Rows,
         touched: Option<&BTreeSet<FaceId>>,
     ) -> Result<(), StoreError> {
-        let before = self.person_of_faces(snapshot)?;
+        let before = self.person_of_faces(rows)?;
         let partitions: Vec<&[u32]> = draws.iter().map(|draw| &draw.identities[..]).collect();
         let labels = representative(&partitions).labels;
         let matched = matched(&labels, &before);
@@ -167,14 +167,14 @@ impl Library {
             *numbers.entry(person).or_insert(next)
         };
         let of_face: Vec<u32> = people.iter().map(number).collect();
-        let clusters = Clusters::with(of_face, draws, snapshot.names.len());
+        let clusters = Clusters::with(of_face, draws, rows.names.len());
         let connection = &self.connection;
         self.run(|| {
             connection.execute("DELETE FROM members", [])?;
             let mut ids = vec![0; numbers.len()];
             for (&person, &cluster) in &numbers {
                 let name = clusters.names[cluster as usize];
-                let row = name.map(|(label, _)| snapshot.names[label.index()]);
+                let row = name.map(|(label, _)| rows.names[label.index()]);
                 let p = name.map_or(0.0, |name| name.1);
                 ids[cluster as usize] = if person > 0 {
                     let update = "UPDATE people SET name = ?2, name_p = ?3 WHERE id = ?1";
@@ -187,7 +187,7 @@ impl Library {
                 };
             }
             let mut insert = connection.prepare_cached("INSERT INTO members VALUES (?1, ?2, ?3)")?;
-            for (face, &row) in snapshot.faces.iter().enumerate() {
+            for (face, &row) in rows.faces.iter().enumerate() {
                 let person = ids[clusters.of_face[face] as usize];
                 insert.execute(params![row, person, clusters.certainty[face].clamp(0.0, 1.0)])?;
             }

@@ -4,15 +4,23 @@ use std::collections::{BTreeSet, HashMap};
 
 use kith::data::{Dataset, NewFace, Statement};
 use kith::ids::{FaceId, LabelId};
+use kith::target::Target;
 
 use crate::log::{Entry, Kind};
 use crate::{Library, StoreError, codec};
 
-/// A dataset, and which row of the library each of its parts is.
+/// The library as it was when it was read.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     /// What the model sees.
     pub data: Dataset,
+    /// Which row of the library each part of it is.
+    pub rows: Rows,
+}
+
+/// Which row of the library each part of a dataset is, and what was said.
+#[derive(Clone, Debug, Default)]
+pub struct Rows {
     /// The row of each face.
     pub faces: Vec<i64>,
     /// The id of each face that people use.
@@ -50,18 +58,20 @@ impl Library {
         for (_, name) in &names {
             data.know_name(name);
         }
-        let mut snapshot = Snapshot {
-            data,
-            faces: Vec::new(),
-            keys: Vec::new(),
-            frames: Vec::new(),
-            names: names.iter().map(|name| name.0).collect(),
-            log,
-            face_of: HashMap::new(),
-        };
+        let rows = Rows { names: names.iter().map(|name| name.0).collect(), log, ..Rows::default() };
+        let mut snapshot = Snapshot { data, rows };
         self.read_frames(&mut snapshot)?;
-        for entry in snapshot.log.clone() {
-            snapshot.hear(&entry)?;
+        let Snapshot { data, rows } = &mut snapshot;
+        for entry in rows.log.iter().filter(|entry| entry.stands) {
+            // Of two names for one face the later one counts.
+            match rows.meaning(entry) {
+                Some(Meaning::Named(face, label)) => {
+                    let name = data.names()[label.index()].clone();
+                    data.set_name(face, Some(&name));
+                }
+                Some(Meaning::Said(statement)) => data.say(statement)?,
+                None => {}
+            }
         }
         Ok(snapshot)
     }
@@ -75,6 +85,7 @@ impl Library {
 
     fn read_frames(&self, snapshot: &mut Snapshot) -> Result<(), StoreError> {
         let ignored: BTreeSet<i64> = snapshot
+            .rows
             .log
             .iter()
             .filter(|entry| entry.kind == Kind::Ignore && entry.stands)
@@ -110,18 +121,24 @@ impl Library {
             let faces: Vec<NewFace<'_>> =
                 embeddings.iter().map(|embedding| NewFace { embedding, name: None }).collect();
             snapshot.data.push_frame(rows[0].context.as_deref(), &faces)?;
-            snapshot.frames.push(rows[0].frame);
+            snapshot.rows.frames.push(rows[0].frame);
             for row in rows {
-                snapshot.face_of.insert(row.id, FaceId::new(snapshot.faces.len()));
-                snapshot.faces.push(row.id);
-                snapshot.keys.push(row.key.clone());
+                snapshot.rows.push_face(row.id, &row.key);
             }
         }
         Ok(())
     }
 }
 
-impl Snapshot {
+impl Rows {
+    fn push_face(&mut self, row: i64, key: &str) -> FaceId {
+        let face = FaceId::new(self.faces.len());
+        self.face_of.insert(row, face);
+        self.faces.push(row);
+        self.keys.push(key.to_owned());
+        face
+    }
+
     /// The face of a row, unless it is ignored.
     pub fn face_of(&self, row: i64) -> Option<FaceId> {
         self.face_of.get(&row).copied()
@@ -133,32 +150,37 @@ impl Snapshot {
         frame: i64,
         context: Option<&str>,
         faces: &[(i64, String, Vec<f32>)],
+        target: &mut Target,
     ) -> Result<Vec<FaceId>, StoreError> {
         let new: Vec<NewFace<'_>> =
             faces.iter().map(|(_, _, embedding)| NewFace { embedding, name: None }).collect();
-        self.data.push_frame(context, &new)?;
+        target.push_frame(context, &new)?;
         self.frames.push(frame);
-        let mut ids = Vec::new();
-        for (row, key, _) in faces {
-            ids.push(FaceId::new(self.faces.len()));
-            self.face_of.insert(*row, FaceId::new(self.faces.len()));
-            self.faces.push(*row);
-            self.keys.push(key.clone());
-        }
-        Ok(ids)
+        Ok(faces.iter().map(|(row, key, _)| self.push_face(*row, key)).collect())
     }
 
     /// Names, denials and comparisons that were appended since. Acts that take away are not understood so.
-    pub(crate) fn hear_news(&mut self, library: &Library) -> Result<BTreeSet<FaceId>, StoreError> {
+    pub(crate) fn hear_news(
+        &mut self,
+        library: &Library,
+        target: &mut Target,
+    ) -> Result<BTreeSet<FaceId>, StoreError> {
         let last = self.last_entry();
         self.log = library.log()?;
         for (row, name) in library.texts("names")?.into_iter().skip(self.names.len()) {
-            self.data.know_name(&name);
+            target.know_name(&name)?;
             self.names.push(row);
         }
         let mut faces = BTreeSet::new();
-        for entry in self.log.clone().iter().filter(|entry| entry.id > last) {
-            self.hear(entry)?;
+        for entry in self.log.iter().filter(|entry| entry.id > last) {
+            match self.meaning(entry).filter(|_| entry.stands) {
+                Some(Meaning::Named(face, label)) => {
+                    let name = target.data().names()[label.index()].clone();
+                    target.set_name(face, Some(&name))?;
+                }
+                Some(Meaning::Said(statement)) => target.say(statement)?,
+                None => {}
+            }
             faces.extend(self.faces_of(entry));
         }
         Ok(faces)
@@ -194,22 +216,6 @@ impl Snapshot {
             Kind::Different => Meaning::Said(Statement::Different(face, other?)),
             Kind::Ignore | Kind::Undo | Kind::Redo => return None,
         })
-    }
-
-    /// An entry counts, if it stands. Of two names for one face the later one counts.
-    fn hear(&mut self, entry: &Entry) -> Result<(), StoreError> {
-        if !entry.stands {
-            return Ok(());
-        }
-        match self.meaning(entry) {
-            Some(Meaning::Named(face, label)) => {
-                let name = self.data.names()[label.index()].clone();
-                self.data.set_name(face, Some(&name));
-            }
-            Some(Meaning::Said(statement)) => self.data.say(statement)?,
-            None => {}
-        }
-        Ok(())
     }
 }
 

@@ -116,8 +116,8 @@ impl Watcher {
             belief => belief?,
         };
         belief.chains(&self.library)?;
-        self.n_when_due = 2 * belief.snapshot.faces.len();
-        self.person_of = self.library.person_of_faces(&belief.snapshot)?;
+        self.n_when_due = 2 * belief.rows.faces.len();
+        self.person_of = self.library.person_of_faces(&belief.rows)?;
         self.belief = Some(belief);
         self.refresh_slots()
     }
@@ -146,10 +146,9 @@ impl Watcher {
         let rows = self.store(frame, embedding)?;
         let Some((frame_row, faces)) = rows else { return self.see_again(frame) };
         let belief = self.belief.as_mut().expect("there is a belief");
-        let ids = belief.snapshot.push(frame_row, frame.context.as_deref(), &faces)?;
-        belief.model.check(&belief.snapshot.data)?;
-        self.person_of.resize(belief.snapshot.faces.len(), None);
-        let n_faces = belief.snapshot.faces.len();
+        let ids = belief.rows.push(frame_row, frame.context.as_deref(), &faces, &mut belief.target)?;
+        self.person_of.resize(belief.rows.faces.len(), None);
+        let n_faces = belief.rows.faces.len();
         let tallies = self.weigh(&ids, if n_faces <= FEW { Look::AtAll } else { Look::New })?;
         let seen = self.decide(&ids, tallies)?;
         self.n_unsaved += 1;
@@ -179,7 +178,7 @@ impl Watcher {
         let mut ids = Vec::new();
         let Some(belief) = &self.belief else { return Ok(Vec::new()) };
         for face in &frame.faces {
-            ids.extend(belief.snapshot.face_of(self.library.face(&face.key)?));
+            ids.extend(belief.rows.face_of(self.library.face(&face.key)?));
         }
         let tallies = self.weigh(&ids, Look::Again)?;
         self.decide(&ids, tallies)
@@ -209,9 +208,8 @@ impl Watcher {
     /// Seats faces in all chains and weighs their seats.
     fn weigh(&mut self, ids: &[FaceId], look: Look) -> Result<Vec<Tally>, StoreError> {
         let belief = self.belief.as_mut().expect("there is a belief");
-        let (model, snapshot, chains) = belief.apart(&self.library)?;
-        let data = &snapshot.data;
-        let named: Vec<bool> = ids.iter().map(|&face| data.given_name(face).is_some()).collect();
+        let (target, chains) = belief.apart(&self.library)?;
+        let named: Vec<bool> = ids.iter().map(|&face| target.data().given_name(face).is_some()).collect();
         let person_of = &self.person_of;
         let weighed: Vec<Vec<Tally>> = chains
             .par_iter_mut()
@@ -220,23 +218,23 @@ impl Watcher {
                 let mut tallies = vec![Tally::default(); ids.len()];
                 // At the same cost however many faces there are; a small library is swept as a whole.
                 if look == Look::New {
-                    chain.absorb_and_reseat(ROUNDS, model, data, |k, seats| {
+                    chain.absorb_and_reseat(ROUNDS, target, |k, seats| {
                         seats.iter().for_each(|seat| tallies[k].count(seat, slots, named[k]));
                     });
                     return tallies;
                 }
-                chain.absorb(0, model, data);
+                chain.absorb(0, target);
                 if look == Look::AtAll {
-                    chain.sweep(&Sweep::default(), model, data);
+                    chain.sweep(&Sweep::default(), target);
                     *slots = people_of_slots(chain, person_of, None);
                 }
                 for _ in 0..ROUNDS {
                     for (k, &face) in ids.iter().enumerate() {
-                        for seat in chain.reseat(face, model, data) {
+                        for seat in chain.reseat(face, target) {
                             tallies[k].count(&seat, slots, named[k]);
                         }
                         let identity = chain.state().seating().identity_of(face).expect("it was seated");
-                        chain.rename(identity, model);
+                        chain.rename(identity, target);
                     }
                 }
                 tallies
@@ -274,7 +272,7 @@ impl Watcher {
                     }
                 };
                 self.person_of[face.index()] = Some(person);
-                let row = belief.snapshot.faces[face.index()];
+                let row = belief.rows.faces[face.index()];
                 let p = person_p.clamp(0.0, 1.0);
                 let insert = "INSERT INTO members VALUES (?1, ?2, ?3) ON CONFLICT (face) DO UPDATE SET \
                               person = excluded.person, p = excluded.p";
@@ -282,10 +280,10 @@ impl Watcher {
                 let mut names: Vec<(String, f64)> = tally
                     .names
                     .iter()
-                    .map(|(label, &p)| (belief.snapshot.data.names()[label.index()].clone(), p))
+                    .map(|(label, &p)| (belief.target.data().names()[label.index()].clone(), p))
                     .collect();
                 names.sort_by(|a, b| b.1.total_cmp(&a.1));
-                let key = belief.snapshot.keys[face.index()].clone();
+                let key = belief.rows.keys[face.index()].clone();
                 let Tally { acquainted, familiar, stranger, .. } = *tally;
                 seen.push(Seen { key, acquainted, familiar, stranger, names, person, person_p: p, is_new });
             }
@@ -316,10 +314,10 @@ impl Watcher {
         let belief = self.belief.as_mut().expect("there is a belief");
         let touched = belief.hear_news(&self.library)?;
         let touched = belief::with_company(touched, &BTreeSet::new(), &self.person_of, MOST_TOUCHED);
-        let (model, snapshot, chains) = belief.apart(&self.library)?;
+        let (target, chains) = belief.apart(&self.library)?;
         chains.par_iter_mut().for_each(|chain| {
-            chain.extend(model, &snapshot.data);
-            chain.settle(&touched, model, &snapshot.data);
+            chain.extend(target);
+            chain.settle(&touched, target);
         });
         self.n_unsaved += 1;
         self.refresh_slots()?;

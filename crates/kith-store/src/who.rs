@@ -57,9 +57,9 @@ impl Belief {
     /// Who a face of the library is.
     pub fn who(&mut self, library: &Library, face: FaceId) -> Result<Who, StoreError> {
         let n_draws = self.draws.len() as f64;
-        let is_named = self.snapshot.data.given_name(face).is_some();
+        let is_named = self.target.data().given_name(face).is_some();
         let (mut acquainted, mut familiar, mut stranger) = (0.0, 0.0, 0.0);
-        let mut of_name = vec![vec![0.0; self.draws.len()]; self.snapshot.names.len()];
+        let mut of_name = vec![vec![0.0; self.draws.len()]; self.rows.names.len()];
         for (number, draw) in self.draws.iter().enumerate() {
             let identity = draw.identities[face.index()];
             let is_alone = draw.identities.iter().filter(|&&other| other == identity).count() == 1;
@@ -76,13 +76,13 @@ impl Belief {
         }
         let names = self.ranked(of_name);
         let unknown_name = 1.0 - names.iter().map(|name| name.1).sum::<f64>();
-        let person_of = library.person_of_faces(&self.snapshot)?;
+        let person_of = library.person_of_faces(&self.rows)?;
         let mut factors: BTreeMap<Option<i64>, Factors> = BTreeMap::new();
-        let (model, snapshot, chains) = self.apart(library)?;
+        let (target, chains) = self.apart(library)?;
         let share = 1.0 / chains.len() as f64;
         for chain in chains {
             let slots = people_of_slots(chain, &person_of, Some(face));
-            let seats = chain.reseat(face, model, &snapshot.data);
+            let seats = chain.reseat(face, target);
             let new = *seats.last().expect("a new identity is always possible");
             for seat in seats {
                 let person = seat.identity.and_then(|identity| slots.get(&identity).copied());
@@ -107,10 +107,11 @@ impl Belief {
         faces: &[&[f32]],
     ) -> Result<Vec<(Prediction, Vec<Why>)>, StoreError> {
         let predictions = posterior.predict(context, faces, true);
-        let person_of = library.person_of_faces(&self.snapshot)?;
-        let number = context.and_then(|name| self.snapshot.data.contexts().iter().position(|c| c == name));
-        let is_given = self.model.context.mode == ContextMode::Given;
-        let (model, _, chains) = self.apart(library)?;
+        let person_of = library.person_of_faces(&self.rows)?;
+        let number = context.and_then(|name| self.target.data().contexts().iter().position(|c| c == name));
+        let is_given = self.target.model().context.mode == ContextMode::Given;
+        let (target, chains) = self.apart(library)?;
+        let model = target.model();
         let share = 1.0 / chains.len() as f64;
         let mut answers = Vec::new();
         let slots: Vec<_> = chains.iter().map(|chain| people_of_slots(chain, &person_of, None)).collect();
@@ -147,13 +148,13 @@ impl Belief {
 
     /// The posterior of the draws, for questions about new faces.
     pub fn posterior(&self) -> Posterior {
-        Posterior::new(self.model.clone(), &self.snapshot.data, &self.draws)
+        Posterior::new(&self.target, &self.draws)
     }
 
     fn ranked(&self, of_name: Vec<Vec<f64>>) -> Vec<(String, f64, [f64; 2])> {
         let mut names: Vec<(String, f64, [f64; 2])> = of_name
             .into_iter()
-            .zip(self.snapshot.data.names())
+            .zip(self.target.data().names())
             .map(|(values, name)| {
                 let p = values.iter().sum::<f64>() / values.len() as f64;
                 (name.clone(), p, highest_density_interval(&values, 0.95))

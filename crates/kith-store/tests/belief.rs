@@ -72,12 +72,12 @@ fn two_who_are_said_to_differ_are_parted_and_an_ignored_face_is_nobody() {
         say(&library, Kind::Different, "face-0", Some("face-3"), None);
     }
     let belief = Belief::open(&library).unwrap();
-    let agreed = belief.agreement(&belief.snapshot.log[0]).unwrap();
+    let agreed = belief.agreement(&belief.rows.log[0]).unwrap();
     assert!(agreed > 0.9, "{agreed}");
     say(&library, Kind::Ignore, "face-0", None, None);
     let snapshot = library.snapshot().unwrap();
-    assert_eq!(snapshot.faces.len(), 23);
-    assert_eq!(snapshot.face_of(library.face("face-0").unwrap()), None);
+    assert_eq!(snapshot.rows.faces.len(), 23);
+    assert_eq!(snapshot.rows.face_of(library.face("face-0").unwrap()), None);
     Belief::open(&library).unwrap();
     assert!(people(&library).iter().all(|person| !person.1.contains(&"face-0".to_owned())));
 }

@@ -51,7 +51,7 @@ fn a_library_of_version_1_with_full_covariances_opens_and_says_what_it_said() {
 
     // The draws are about the library as it is: none is made anew.
     let snapshot = library.snapshot().unwrap();
-    let draws = library.draws(&snapshot).unwrap().expect("the draws are current");
+    let draws = library.draws(&snapshot.rows).unwrap().expect("the draws are current");
     assert_eq!(draws.len(), 18);
     let last = draws.last().unwrap();
     assert_eq!((last.chain, last.sweep, last.identities.len(), last.scales.len()), (1, 10, 55, 55));
@@ -81,8 +81,8 @@ fn a_library_of_version_1_with_the_papers_face_model_takes_in_what_was_said_sinc
     let folder = tempfile::tempdir().unwrap();
     let library = copy("isotropic.kith", &folder);
     let snapshot = library.snapshot().unwrap();
-    assert_eq!(library.draws(&snapshot).unwrap(), None, "a name was given since");
-    assert_eq!(library.memories(&snapshot).unwrap().len(), 2);
+    assert_eq!(library.draws(&snapshot.rows).unwrap(), None, "a name was given since");
+    assert_eq!(library.memories(&snapshot.rows).unwrap().len(), 2);
     assert_eq!(people(&library).iter().filter(|person| person.0.is_some()).count(), 0);
     assert!(p_of(&library, "5", "Ann") > 0.8);
     let after = people(&library);

@@ -9,6 +9,7 @@ use kith::model::{FaceModel, Full, Isotropic, Model};
 use kith::random::driver;
 use kith::simulate::{Drawn, Source};
 use kith::state::State;
+use kith::target::Target;
 
 const PEOPLE: usize = 50;
 const PHOTOS: usize = 40;
@@ -20,7 +21,7 @@ fn main() {
 }
 
 /// Faces of some people, a model of a kind, and the state that seating them one by one leads to.
-fn scene(kind: &str) -> (Model, Dataset, State) {
+fn scene(kind: &str) -> (Target, State) {
     let prior = Isotropic { mean: vec![0.0; DIMENSION], kappa: 1.0, shape: 20.0, rate: 19.0 };
     let looks = FaceModel::isotropic(prior);
     let mut rng = driver(1);
@@ -37,19 +38,20 @@ fn scene(kind: &str) -> (Model, Dataset, State) {
         "full" => FaceModel::full(Full::from_people(data.embeddings(), &people)),
         _ => looks,
     });
-    model.check(&data).expect("the model fits");
-    let state = Start::Sequential.state(&model, &data, &mut rng);
+    let target = Target::new(model, data).expect("the model fits");
+    let state = Start::Sequential.state(&target, &mut rng);
     let n_found = state.seating().n_identities();
     assert!(n_found.abs_diff(PEOPLE) < PEOPLE / 5, "found {n_found} people, wanted about {PEOPLE}");
-    (model, data, state)
+    (target, state)
 }
 
 /// A face of the scene, and a group of forty others.
-fn meeting(model: &Model, data: &Dataset) -> (Centred, Group) {
-    let mut faces = data.faces();
+fn meeting(target: &Target) -> (Centred, Group) {
+    let model = target.model();
+    let mut faces = target.data().faces();
     let mut centred = || {
         let mut x = Centred::default();
-        model.face.centre(data.embedding(faces.next().expect("there are faces")), &mut x);
+        model.face.centre(target.data().embedding(faces.next().expect("there are faces")), &mut x);
         x
     };
     let x = centred();
@@ -60,33 +62,33 @@ fn meeting(model: &Model, data: &Dataset) -> (Centred, Group) {
 
 #[divan::bench(args = KINDS, sample_count = 10, sample_size = 1)]
 fn scan(bencher: Bencher, kind: &str) {
-    let (model, data, mut state) = scene(kind);
+    let (target, mut state) = scene(kind);
     let mut rng = driver(2);
     bencher
-        .counter(divan::counter::ItemsCount::new(data.n_faces()))
-        .bench_local(|| assignments::step(&mut state, &model, &data, &mut rng));
+        .counter(divan::counter::ItemsCount::new(target.data().n_faces()))
+        .bench_local(|| assignments::step(&mut state, &target, &mut rng));
 }
 
 #[divan::bench(sample_count = 20)]
 fn tables_and_weights(bencher: Bencher) {
-    let (model, data, mut state) = scene("isotropic");
+    let (target, mut state) = scene("isotropic");
     let mut rng = driver(3);
-    bencher.bench_local(|| weights::step(&mut state, &model, &data, &mut rng));
+    bencher.bench_local(|| weights::step(&mut state, &target, &mut rng));
 }
 
 #[divan::bench(args = KINDS)]
 fn predictive(bencher: Bencher, kind: &str) {
-    let (model, data, _) = scene(kind);
-    let (x, group) = meeting(&model, &data);
-    bencher.bench_local(|| model.face.ln_predictive(black_box(&group), black_box(&x)));
+    let (target, _) = scene(kind);
+    let (x, group) = meeting(&target);
+    bencher.bench_local(|| target.model().face.ln_predictive(black_box(&group), black_box(&x)));
 }
 
 #[divan::bench(args = KINDS)]
 fn observe_and_forget(bencher: Bencher, kind: &str) {
-    let (model, data, _) = scene(kind);
-    let (x, mut group) = meeting(&model, &data);
+    let (target, _) = scene(kind);
+    let (x, mut group) = meeting(&target);
     bencher.bench_local(|| {
-        model.face.observe(&mut group, black_box(&x));
-        model.face.forget(&mut group, black_box(&x));
+        target.model().face.observe(&mut group, black_box(&x));
+        target.model().face.forget(&mut group, black_box(&x));
     });
 }

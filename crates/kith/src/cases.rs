@@ -8,12 +8,22 @@ use crate::model::{
     ContextMode, ContextModel, ErrorRate, EvidenceModel, FaceModel, FaceUpdate, Full, FullPrior, Isotropic,
     LocalConcentration, Model, NameBase, Strength,
 };
+use crate::target::Target;
 
 /// A model with the faces it is about (their embeddings and names are placeholders).
 pub struct Case {
     pub name: &'static str,
-    pub model: Model,
-    pub layout: Dataset,
+    pub target: Target,
+}
+
+impl Case {
+    /// The same with another model.
+    pub fn with(mut self, change: impl FnOnce(&mut Model)) -> Self {
+        let mut model = self.target.model().clone();
+        change(&mut model);
+        self.target = self.target.with_model(model).unwrap();
+        self
+    }
 }
 
 /// Seven faces of five frames in D = 3; frames 0 and 2 have two faces; four faces are named, two alike.
@@ -46,12 +56,13 @@ pub fn all() -> Vec<Case> {
     let with = |name, contexts, names, change: &dyn Fn(&mut Model)| {
         let mut model = base.clone();
         change(&mut model);
-        Case { name, model, layout: layout(contexts, names) }
+        Case { name, target: Target::new(model, layout(contexts, names)).unwrap() }
     };
     let said = |name, contexts, names, change: &dyn Fn(&mut Model)| {
-        let mut case: Case = with(name, contexts, names, change);
-        case.model.evidence = EvidenceModel { same: 0.3, different: 0.2, not: 0.35 };
-        say(&mut case.layout);
+        let case: Case = with(name, contexts, names, change);
+        let mut case =
+            case.with(|model| model.evidence = EvidenceModel { same: 0.3, different: 0.2, not: 0.35 });
+        say(&mut case.target);
         case
     };
     let latent = |count, concentration| ContextModel { mode: ContextMode::Latent { count }, concentration };
@@ -127,8 +138,8 @@ pub fn named(name: &str) -> Case {
 }
 
 /// People contradict each other and themselves; face 3 was given a name and denied it.
-fn say(layout: &mut Dataset) {
-    let [ab, never] = ["ab", "bb"].map(|name| layout.know_name(name));
+fn say(layout: &mut Target) {
+    let [ab, never] = ["ab", "bb"].map(|name| layout.know_name(name).unwrap());
     let statements = [
         Statement::Same(FaceId(0), FaceId(2)),
         Statement::Same(FaceId(2), FaceId(5)),

@@ -22,12 +22,11 @@
 //!     let faces = [NewFace { embedding: &ann, name }, NewFace { embedding: &other, name: None }];
 //!     learner.push_frame(Some("home"), &faces)?;
 //! }
-//! let draws = learner.ensemble().draws(learner.model(), learner.data());
-//! let posterior = Posterior::new(learner.model().clone(), learner.data(), &draws);
+//! let posterior = Posterior::new(learner.target(), &learner.draws());
 //! let seen = &posterior.predict(Some("home"), &[&[5.0, 0.4]], true)[0];
 //! let never = &posterior.predict(Some("home"), &[&[0.0, 12.0]], true)[0];
 //! assert!(seen.acquainted > 0.5 && never.stranger > 0.5);
-//! # Ok::<(), kith::chain::LearnError>(())
+//! # Ok::<(), kith::target::TargetError>(())
 //! ```
 
 pub mod chain;
@@ -40,6 +39,7 @@ pub mod predict;
 pub mod random;
 pub mod simulate;
 pub mod state;
+pub mod target;
 
 #[cfg(test)]
 mod cases;

@@ -20,7 +20,7 @@ const LIMIT: f64 = 4.0;
 type Event = (String, Box<dyn Fn(&World) -> bool>);
 
 fn events(case: &Case, worlds: &[(World, f64)]) -> Vec<Event> {
-    let (n_faces, n_frames) = (case.data.n_faces(), case.data.n_frames());
+    let (n_faces, n_frames) = (case.target.data().n_faces(), case.target.data().n_frames());
     let mut events: Vec<Event> = Vec::new();
     let mut add = |name: String, holds: Box<dyn Fn(&World) -> bool>| events.push((name, holds));
     for a in 0..n_faces {
@@ -42,7 +42,7 @@ fn events(case: &Case, worlds: &[(World, f64)]) -> Vec<Event> {
         }
     }
     for face in 0..n_faces {
-        for name in (0..case.data.names().len() as u32).map(Some).chain([None]) {
+        for name in (0..case.target.data().names().len() as u32).map(Some).chain([None]) {
             add(format!("face {face} is called {name:?}"), Box::new(move |w| w.name_of(face) == name));
         }
     }
@@ -62,7 +62,7 @@ fn events(case: &Case, worlds: &[(World, f64)]) -> Vec<Event> {
 
 /// What the chains of a case get wrong.
 fn failures(case: &Case, seed: u64) -> Vec<String> {
-    let worlds = exact::posterior(&case.model, &case.data);
+    let worlds = exact::posterior(case.target.model(), case.target.data());
     let draws = run(case, CHAINS, seed, &RUN);
     let visited: Vec<(usize, World)> =
         draws.iter().map(|draw| (draw.chain as usize, World::of(draw))).collect();
@@ -133,7 +133,7 @@ fn with_everything_learnt_the_posterior_is_the_exact_one() {
 #[test]
 fn the_enumerated_priors_sum_to_one() {
     for case in common::collapsed() {
-        let [contexts, identities, names] = exact::prior_masses(&case.model, &case.data);
+        let [contexts, identities, names] = exact::prior_masses(case.target.model(), case.target.data());
         for (what, mass) in [("contexts", contexts), ("identities", identities), ("names", names)] {
             assert!((mass - 1.0).abs() < 1e-6, "{}: {what}: {mass}", case.name);
         }

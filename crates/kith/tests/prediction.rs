@@ -41,11 +41,11 @@ fn figures(answers: &[Prediction]) -> Vec<(String, f64)> {
 
 /// The same numbers by enumeration of the six faces and the new ones.
 fn exact_figures(case: &Case, context: Option<&str>, faces: &[&[f32]], found: &[Prediction]) -> Vec<f64> {
-    let mut data = case.data.clone();
+    let mut data = case.target.data().clone();
     let new: Vec<NewFace> = faces.iter().map(|embedding| NewFace { embedding, name: None }).collect();
     let frame = data.push_frame(context, &new).unwrap().index();
-    let worlds = exact::posterior(&case.model, &data);
-    let n_seen = case.data.n_faces();
+    let worlds = exact::posterior(case.target.model(), &data);
+    let n_seen = case.target.data().n_faces();
     let mut figures = Vec::new();
     for (r, answer) in found.iter().enumerate() {
         let face = n_seen + r;
@@ -61,7 +61,7 @@ fn exact_figures(case: &Case, context: Option<&str>, faces: &[&[f32]], found: &[
         let mut contexts: Vec<&String> = answer.context.iter().map(|context| &context.0).collect();
         contexts.sort();
         for name in contexts {
-            let number = match case.model.context.mode {
+            let number = match case.target.model().context.mode {
                 ContextMode::Given => data.contexts().iter().position(|known| known == name).unwrap() as u32,
                 _ => name.parse().unwrap(),
             };
@@ -78,7 +78,7 @@ fn exact_figures(case: &Case, context: Option<&str>, faces: &[&[f32]], found: &[
 
 fn compare(case: &Case, seed: u64, context: Option<&str>, faces: &[&[f32]]) {
     let draws = run(case, CHAINS, seed, &RUN);
-    let posterior = |draws: &[Draw]| Posterior::new(case.model.clone(), &case.data, draws);
+    let posterior = |draws: &[Draw]| Posterior::new(&case.target, draws);
     let answers = posterior(&draws).predict(context, faces, true);
     let found = figures(&answers);
     let exact = exact_figures(case, context, faces, &answers);
@@ -118,9 +118,8 @@ fn a_face_in_a_known_context_is_predicted_exactly() {
 /// The given context is news of omega, and so of the training frame whose context is missing.
 #[test]
 fn a_given_context_counts_for_frames_whose_context_is_missing() {
-    let mut case = named("given, one missing");
     // With little known of omega beforehand, a frame's context says much about the next one's.
-    case.model.context.concentration = Strength::Fixed(0.3);
+    let case = named("given, one missing").with(|m| m.context.concentration = Strength::Fixed(0.3));
     compare(&case, 4, Some("work"), &[&NEAR_FACE_3]);
 }
 
@@ -140,12 +139,11 @@ fn a_face_in_a_context_never_seen_is_predicted_exactly() {
 
 #[test]
 fn two_faces_of_one_frame_are_predicted_exactly_together() {
-    let mut case = named("given, one missing, repeat");
+    let case = named("given, one missing, repeat");
     compare(&case, 11, None, &[&NEAR_FACE_0, &NEAR_NOBODY]);
-    case.model.identity.local_concentration = common::own_alphas();
+    let case = case.with(|m| m.identity.local_concentration = common::own_alphas());
     compare(&case, 12, Some("home"), &[&NEAR_FACE_0, &NEAR_FACE_0]);
-    let mut unbounded = named("unbounded");
-    unbounded.model.repeat = 0.3;
+    let unbounded = named("unbounded").with(|m| m.repeat = 0.3);
     compare(&unbounded, 13, None, &[&NEAR_NOBODY, &NEAR_NOBODY]);
 }
 
@@ -157,7 +155,7 @@ fn assert_near(what: &str, found: f64, wanted: f64) {
 fn unweighted_answers_sum_to_one_and_are_the_mean_of_single_draws() {
     for case in common::collapsed() {
         let draws = run(&case, 4, 14, &Run { sweeps: 20, burn_in: 10, thin: 2 });
-        let posterior = |draws: &[Draw]| Posterior::new(case.model.clone(), &case.data, draws);
+        let posterior = |draws: &[Draw]| Posterior::new(&case.target, draws);
         for context in [None, Some("work"), Some("gym")] {
             for faces in [&[&NEAR_FACE_0[..]][..], &[&NEAR_NOBODY[..], &NEAR_FACE_3, &NEAR_FACE_0]] {
                 let pooled = posterior(&draws).predict(context, faces, false);
@@ -205,7 +203,7 @@ fn relabelling_identities_changes_no_prediction() {
         let other: Vec<Draw> = draws.iter().map(renumbered).collect();
         for weighted in [false, true] {
             let answers = |draws: &[Draw]| {
-                let posterior = Posterior::new(case.model.clone(), &case.data, draws);
+                let posterior = Posterior::new(&case.target, draws);
                 posterior.predict(None, &[&NEAR_FACE_0, &NEAR_NOBODY], weighted)
             };
             let (before, after) = (answers(&draws), answers(&other));

@@ -12,6 +12,7 @@ use kith::model::face::Centred;
 use kith::model::{ContextMode, FaceModel, FaceUpdate, Isotropic, LocalConcentration, Model, Strength};
 use kith::random::{Rng, driver};
 use kith::state::{Name, State};
+use kith::target::Target;
 
 fn every_case() -> Vec<Case> {
     common::collapsed().into_iter().chain(common::explicit()).collect()
@@ -19,9 +20,9 @@ fn every_case() -> Vec<Case> {
 
 fn sweeps(case: &Case, times: usize, seed: u64) -> (State, Rng) {
     let mut rng = driver(seed);
-    let mut state = Start::Random.state(&case.model, &case.data, &mut rng);
+    let mut state = Start::Random.state(&case.target, &mut rng);
     for _ in 0..times {
-        Sweep::default().run(&mut state, &case.model, &case.data, &mut rng);
+        Sweep::default().run(&mut state, &case.target, &mut rng);
     }
     (state, rng)
 }
@@ -42,7 +43,8 @@ fn counts(state: &State) -> Vec<u32> {
 fn removing_and_inserting_a_face_restores_the_state() {
     let (mut shared, mut alone) = (0, 0);
     for case in every_case() {
-        let (model, data) = (&case.model, &case.data);
+        let target = &case.target;
+        let (model, data) = target.parts();
         for seed in 0..10 {
             let (mut state, mut rng) = sweeps(&case, 5, seed);
             let before = state.clone();
@@ -52,20 +54,20 @@ fn removing_and_inserting_a_face_restores_the_state() {
                 model.face.centre(data.embedding(face), &mut x);
                 let home = state.seating().identity_of(face).unwrap();
                 let is_alone = state.seating().n_of(home) == 1;
-                assert_eq!(state.remove(face, &x, model, data), home);
+                assert_eq!(state.remove(face, &x, target), home);
                 assert_eq!(state.seating().identity_of(face), None);
-                let identity = if is_alone { state.open(face, &x, model, data, &mut rng) } else { home };
+                let identity = if is_alone { state.open(face, &x, target, &mut rng) } else { home };
                 // The slot that was left last is the first to be taken again.
                 assert_eq!(identity, home);
-                state.insert(face, &x, identity, model, data);
+                state.insert(face, &x, identity, target);
                 is_restored &= !is_alone;
                 *(if is_alone { &mut alone } else { &mut shared }) += 1;
             }
-            assert_eq!(state.check(model, data), Ok(()), "{}", case.name);
+            assert_eq!(state.check(target), Ok(()), "{}", case.name);
             assert_eq!(counts(&state), counts(&before), "{}", case.name);
             // An identity that emptied came back with another weight, name and look.
             if is_restored {
-                let (after, before) = (state.ln_joint(model, data), before.ln_joint(model, data));
+                let (after, before) = (state.ln_joint(target), before.ln_joint(target));
                 assert!((after - before).abs() < 1e-9, "{}: {before} {after}", case.name);
             }
         }
@@ -76,15 +78,16 @@ fn removing_and_inserting_a_face_restores_the_state() {
 #[test]
 fn an_emptied_identity_returns_its_weight() {
     for case in every_case() {
-        let (model, data) = (&case.model, &case.data);
+        let target = &case.target;
+        let (model, data) = target.parts();
         let mut rng = driver(21);
-        let mut state = Start::Apart.state(model, data, &mut rng);
+        let mut state = Start::Apart.state(target, &mut rng);
         let mut x = Centred::default();
         for face in data.faces() {
             let identity = state.seating().identity_of(face).unwrap();
             let (weight, unseen) = (state.weights().ln_of(identity).exp(), state.weights().ln_unseen().exp());
             model.face.centre(data.embedding(face), &mut x);
-            state.remove(face, &x, model, data);
+            state.remove(face, &x, target);
             let after = state.weights().ln_unseen().exp();
             assert!((after - unseen - weight).abs() < 1e-12, "{}: {after}", case.name);
         }
@@ -99,7 +102,7 @@ fn an_emptied_identity_returns_its_weight() {
 fn a_known_person_may_be_met_in_a_context_where_they_never_were() {
     let case = common::named("given");
     let mut rng = driver(22);
-    let state = Start::Apart.state(&case.model, &case.data, &mut rng);
+    let state = Start::Apart.state(&case.target, &mut rng);
     // Face 0 is at home: nobody of its identity is in the context of frame 1.
     let (identity, work) =
         (state.seating().identity_of(FaceId(0)).unwrap(), state.seating().context_of(FrameId(1)));
@@ -113,14 +116,12 @@ fn every_state_of_a_long_run_is_valid() {
     let n_sweeps = if cfg!(debug_assertions) { 300 } else { 2_000 };
     for case in every_case() {
         for (number, start) in (0..).zip(Start::ALL) {
-            let mut chain = Chain::start(start, number, 23, &case.model, &case.data);
+            let mut chain = Chain::start(start, number, 23, &case.target);
             for sweep in 0..n_sweeps {
-                assert_eq!(chain.state().check(&case.model, &case.data), Ok(()), "{} {sweep}", case.name);
-                chain.sweep(&Sweep::default(), &case.model, &case.data);
-                let joints = [
-                    chain.state().ln_joint(&case.model, &case.data),
-                    chain.state().ln_joint_plain(&case.model, &case.data),
-                ];
+                assert_eq!(chain.state().check(&case.target), Ok(()), "{} {sweep}", case.name);
+                chain.sweep(&Sweep::default(), &case.target);
+                let joints =
+                    [chain.state().ln_joint(&case.target), chain.state().ln_joint_plain(&case.target)];
                 assert!((joints[0] - joints[1]).abs() < 1e-8, "{} {sweep}: {joints:?}", case.name);
             }
         }
@@ -136,7 +137,7 @@ fn stored_and_read<T: serde::Serialize + serde::de::DeserializeOwned>(value: &T)
 #[test]
 fn a_checkpoint_resumes_bit_for_bit() {
     for case in every_case() {
-        let start = || Ensemble::start(&Start::ALL, 4, 24, &case.model, &case.data).unwrap();
+        let start = || Ensemble::start(&Start::ALL, 4, 24, &case.target);
         let (mut whole, mut first) = (start(), start());
         let uninterrupted = run_on(&mut whole, &case, &SHORT, 60);
         // Stored at a kept sweep, between two of them, and before the first sweep.
@@ -197,18 +198,18 @@ fn n_identities_after(schedule: Schedule, seed: u64) -> (f64, f64) {
         let faces = faces.each_ref().map(|embedding| NewFace { embedding, name: None });
         learner.push_frame(Some(context), &faces).unwrap();
         // Chains know what has been learnt from, not what is waiting.
-        if learner.data().n_frames().is_multiple_of(schedule.frames) {
+        if learner.target().data().n_frames().is_multiple_of(schedule.frames) {
             for chain in learner.ensemble().chains() {
-                assert_eq!(chain.state().check(learner.model(), learner.data()), Ok(()));
+                assert_eq!(chain.state().check(learner.target()), Ok(()));
             }
         }
     }
     learner.finish().unwrap();
     learner.finish().unwrap();
-    let case = Case { name: String::new(), model: learner.model().clone(), data: learner.data().clone() };
+    let case = Case { name: String::new(), target: learner.target().clone() };
     let mut ensemble = learner.ensemble().clone();
     for chain in ensemble.chains() {
-        assert_eq!(chain.state().check(&case.model, &case.data), Ok(()));
+        assert_eq!(chain.state().check(&case.target), Ok(()));
     }
     let from = ensemble.chains()[0].n_sweeps();
     let draws = run_on(&mut ensemble, &case, &Run { sweeps: from + 400, burn_in: from, thin: 1 }, u64::MAX);
@@ -239,7 +240,7 @@ fn a_stream_with_enough_looks_believes_what_sweeps_do() {
     }
     let chains = learner.ensemble().chains();
     for chain in chains {
-        assert_eq!(chain.state().check(learner.model(), learner.data()), Ok(()));
+        assert_eq!(chain.state().check(learner.target()), Ok(()));
     }
     let counts: Vec<f64> = chains.iter().map(|chain| chain.state().seating().n_identities() as f64).collect();
     let n = counts.len() as f64;
@@ -267,21 +268,21 @@ fn names_given_later_count() {
         }
         if schedule == Schedule::ONLINE {
             for chain in learner.ensemble().chains() {
-                assert_eq!(chain.state().check(learner.model(), learner.data()), Ok(()));
+                assert_eq!(chain.state().check(learner.target()), Ok(()));
             }
         }
         let (context, faces) = &frames[7];
         let faces = faces.each_ref().map(|embedding| NewFace { embedding, name: None });
         learner.push_frame(Some(context), &faces).unwrap();
         learner.finish().unwrap();
-        assert_eq!(learner.data().names(), ["Ann", "Bob", "Cleo"]);
+        assert_eq!(learner.target().data().names(), ["Ann", "Bob", "Cleo"]);
 
-        let case = Case { name: String::new(), model: learner.model().clone(), data: learner.data().clone() };
+        let case = Case { name: String::new(), target: learner.target().clone() };
         let mut ensemble = learner.ensemble().clone();
         let from = ensemble.chains()[0].n_sweeps();
         let draws =
             run_on(&mut ensemble, &case, &Run { sweeps: from + 400, burn_in: from, thin: 1 }, u64::MAX);
-        for face in case.data.faces() {
+        for face in case.target.data().faces() {
             let person = (face.index() / 2 + face.index() % 2) % 3;
             let of_draw = |draw: &&Draw| {
                 let name = draw.names[draw.identities[face.index()] as usize];
@@ -297,21 +298,21 @@ fn names_given_later_count() {
 const LONG_NAMES: [&str; 2] = ["Ann", "Christopher Robin"];
 
 /// Ten people far apart, four faces each: face f is of person f % 10. Lambda is learnt.
-fn ten_people() -> (Model, Dataset) {
+fn ten_people() -> Target {
     let prior = Isotropic { mean: vec![0.0; 2], kappa: 0.001, shape: 3.0, rate: 0.5 };
     let mut model = Model::new(FaceModel::isotropic(prior));
     model.identity.global_concentration = Strength::Fixed(1.0);
     model.identity.local_concentration = LocalConcentration::Shared(Strength::Fixed(1.0));
     model.name.concentration = Strength::Learnt { shape: 1.0, rate: 0.01 };
     let mut rng = driver(34);
-    let mut data = Dataset::empty(2).unwrap();
+    let mut target = Target::empty(model).unwrap();
     for face in 0..40 {
         let angle = f64::from(face % 10);
         let centre = [40.0 * angle.cos(), 40.0 * angle.sin()];
         let embedding = centre.map(|c| (c + 0.3 * rng.normal()) as f32);
-        data.push_frame(None, &[NewFace { embedding: &embedding, name: None }]).unwrap();
+        target.push_frame(None, &[NewFace { embedding: &embedding, name: None }]).unwrap();
     }
-    (model, data)
+    target
 }
 
 /// Face 3 and another of the same person.
@@ -327,21 +328,21 @@ fn a_rare_name_does_not_tear_its_face_from_those_that_look_alike() {
     for name in LONG_NAMES.into_iter().chain([&*endless]) {
         let mut called = 0;
         for seed in 0..30 {
-            let (model, mut data) = ten_people();
-            let mut chain = Chain::start(Start::Sequential, 0, seed, &model, &data);
+            let mut target = ten_people();
+            let mut chain = Chain::start(Start::Sequential, 0, seed, &target);
             for _ in 0..20 {
-                chain.sweep(&Sweep::default(), &model, &data);
+                chain.sweep(&Sweep::default(), &target);
             }
             assert!(are_together(&chain), "{name}, seed {seed}: before");
-            data.set_name(FaceId(3), Some(name));
-            chain.extend(&model, &data);
+            target.set_name(FaceId(3), Some(name)).unwrap();
+            chain.extend(&target);
             for sweep in 0..3 {
-                chain.sweep(&Sweep::default(), &model, &data);
+                chain.sweep(&Sweep::default(), &target);
                 assert!(are_together(&chain), "{name}, seed {seed}: after sweep {sweep}");
             }
             let identity = chain.state().seating().identity_of(FaceId(3)).unwrap();
             called += usize::from(chain.state().names().of(identity) != Name::Unknown);
-            let chain = Chain::start(Start::Sequential, 0, seed, &model, &data);
+            let chain = Chain::start(Start::Sequential, 0, seed, &target);
             assert!(are_together(&chain), "{name}, seed {seed}: at the start");
         }
         // One wrong name in twenty is expected.
@@ -353,14 +354,14 @@ fn a_rare_name_does_not_tear_its_face_from_those_that_look_alike() {
 #[test]
 fn a_corrected_name_leaves_lambda_free_to_move() {
     for name in LONG_NAMES {
-        let (model, mut data) = ten_people();
-        data.set_name(FaceId(3), Some(&format!("{name} (mistyped)")));
-        let mut chain = Chain::start(Start::Sequential, 0, 35, &model, &data);
-        data.set_name(FaceId(3), Some(name));
-        chain.extend(&model, &data);
+        let mut target = ten_people();
+        target.set_name(FaceId(3), Some(&format!("{name} (mistyped)"))).unwrap();
+        let mut chain = Chain::start(Start::Sequential, 0, 35, &target);
+        target.set_name(FaceId(3), Some(name)).unwrap();
+        chain.extend(&target);
         let mut lambdas = Vec::new();
         for _ in 0..50 {
-            chain.sweep(&Sweep::default(), &model, &data);
+            chain.sweep(&Sweep::default(), &target);
             lambdas.push(chain.state().names().concentration());
         }
         assert!(lambdas.windows(2).all(|pair| pair[0] != pair[1]), "{lambdas:?}");
@@ -373,12 +374,12 @@ fn a_corrected_name_leaves_lambda_free_to_move() {
 fn a_name_taken_back_no_longer_counts() {
     let mut case = common::named("given, names");
     let mut rng = driver(30);
-    let mut state = Start::Sequential.state(&case.model, &case.data, &mut rng);
-    for face in case.data.faces() {
-        case.data.set_name(face, None);
+    let mut state = Start::Sequential.state(&case.target, &mut rng);
+    for face in case.target.data().faces() {
+        case.target.set_name(face, None).unwrap();
     }
-    state.extend(&case.data, &case.model, &mut rng);
-    assert_eq!(state.check(&case.model, &case.data), Ok(()));
+    state.extend(&case.target, &mut rng);
+    assert_eq!(state.check(&case.target), Ok(()));
     assert!(state.seating().identities().iter().all(|&i| state.names().votes(i).is_empty()));
 }
 
@@ -456,13 +457,14 @@ fn a_state_does_not_drift_far_from_the_origin() {
         let mut model = Model::new(FaceModel::isotropic(Isotropic::from_unlabelled(data.embeddings())));
         model.face.update = update;
         model.context.mode = ContextMode::None;
-        let mut state = Start::Random.state(&model, &data, &mut rng);
+        let target = Target::new(model, data.clone()).unwrap();
+        let mut state = Start::Random.state(&target, &mut rng);
         // 120,000 times a face is removed and inserted.
         for _ in 0..2_000 {
-            Sweep::default().run(&mut state, &model, &data, &mut rng);
+            Sweep::default().run(&mut state, &target, &mut rng);
         }
-        assert_eq!(state.check(&model, &data), Ok(()));
-        let (fast, plain) = (state.ln_joint(&model, &data), state.ln_joint_plain(&model, &data));
+        assert_eq!(state.check(&target), Ok(()));
+        let (fast, plain) = (state.ln_joint(&target), state.ln_joint_plain(&target));
         assert!((fast - plain).abs() < 1e-6, "{fast} {plain}");
     }
 }

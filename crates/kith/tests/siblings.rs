@@ -7,6 +7,7 @@ use kith::model::{FaceModel, Isotropic, Model};
 use kith::predict::partition::adjusted_rand_index;
 use kith::predict::representative::representative;
 use kith::random::{self, Rng};
+use kith::target::Target;
 
 const DIMENSION: usize = 32;
 const FAMILIES: usize = 8;
@@ -48,12 +49,13 @@ fn found(repeat: f64, seed: u64, alike: f64) -> f64 {
     let mut model = Model::new(FaceModel::isotropic(prior()));
     model.repeat = repeat;
     let starts = [Start::Sequential, Start::Apart];
-    let mut chains = Ensemble::start(&starts, 2, seed, &model, &data).unwrap();
+    let target = Target::new(model, data).unwrap();
+    let mut chains = Ensemble::start(&starts, 2, seed, &target);
     let mut partitions: Vec<Vec<u32>> = Vec::new();
     for sweep in 0..80 {
-        chains.sweep(1, &Sweep::default(), &model, &data);
+        chains.sweep(1, &Sweep::default(), &target);
         if sweep >= 40 && sweep % 2 == 0 {
-            partitions.extend(chains.draws(&model, &data).into_iter().map(|draw| draw.identities));
+            partitions.extend(chains.draws(&target).into_iter().map(|draw| draw.identities));
         }
     }
     adjusted_rand_index(&representative(&partitions).labels, &truth)

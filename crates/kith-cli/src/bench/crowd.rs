@@ -9,6 +9,7 @@ use kith::predict::partition::adjusted_rand_index;
 use kith::random::{self, Rng};
 use kith::simulate::{Drawn, Source};
 use kith::state::State;
+use kith::target::Target;
 
 use super::product::Product;
 use crate::args::Face;
@@ -82,15 +83,13 @@ impl Crowd {
         Ok(Self { data, truth, prior, source, rng })
     }
 
-    /// The model that the faces were drawn from, or one with a covariance per person, its prior learnt from the truth.
-    pub fn model(&self, face: Face) -> anyhow::Result<Model> {
+    /// The faces under the model that they were drawn from, or under one with a covariance per person, its prior learnt from the truth.
+    pub fn target(&self, face: Face) -> anyhow::Result<Target> {
         let face = match face {
             Face::Isotropic => FaceModel::isotropic(self.prior.clone()),
             Face::Full => FaceModel::full(Full::from_people(self.data.embeddings(), &self.people())),
         };
-        let model = Model::new(face);
-        model.check(&self.data)?;
-        Ok(model)
+        Ok(Target::new(Model::new(face), self.data.clone())?)
     }
 
     /// The rows of each person.
@@ -117,7 +116,7 @@ impl Crowd {
     }
 
     /// A chain that begins at the truth.
-    pub fn chain(&self, number: u32, seed: u64, model: &Model) -> Chain {
+    pub fn chain(&self, number: u32, seed: u64, target: &Target) -> Chain {
         let n_people = self.n_people();
         let memory = Memory {
             chain: number,
@@ -136,7 +135,7 @@ impl Crowd {
             name_concentration: 1.0,
             error_rate: 0.05,
         };
-        Chain::resume(&memory, seed, model, &self.data)
+        Chain::resume(&memory, seed, target)
     }
 
     /// How well a state agrees with the truth.

@@ -4,9 +4,9 @@ use anyhow::ensure;
 use kith::chain::Draw;
 use kith::gibbs::{Step, Sweep};
 use kith::ids::FaceId;
-use kith::model::Model;
 use kith::predict::Posterior;
 use kith::random;
+use kith::target::Target;
 use rayon::prelude::*;
 use serde_json::json;
 
@@ -37,10 +37,10 @@ pub fn run(options: &PredictOptions) -> anyhow::Result<Figures> {
         most_in_frame: 1,
         seed: options.seed,
     })?;
-    let model = crowd.model(Face::Isotropic)?;
-    let draws = draws(&crowd, &model, options);
+    let target = crowd.target(Face::Isotropic)?;
+    let draws = draws(&crowd, &target, options);
     let ari = draws.iter().map(|draw| crowd.ari_of(&draw.identities)).sum::<f64>() / draws.len() as f64;
-    let posterior = Posterior::new(model, &crowd.data, &draws);
+    let posterior = Posterior::new(&target, &draws);
 
     let mut ms = Vec::new();
     let (mut n_right, mut furthest) = (0, 0.0f64);
@@ -86,20 +86,20 @@ pub fn run(options: &PredictOptions) -> anyhow::Result<Figures> {
 }
 
 /// Draws of a few chains that begin at the truth.
-fn draws(crowd: &Crowd, model: &Model, options: &PredictOptions) -> Vec<Draw> {
+fn draws(crowd: &Crowd, target: &Target, options: &PredictOptions) -> Vec<Draw> {
     let n_draws = options.draws as usize;
     let sweep = Sweep(vec![Step::Weights]);
-    let data = &crowd.data;
+    let n_faces = crowd.data.n_faces();
     let of_chain = |number: usize| {
-        let mut chain = crowd.chain(number as u32, options.seed, model);
+        let mut chain = crowd.chain(number as u32, options.seed, target);
         let mut rng = random::stream(options.seed, (CHAINS + number) as u64);
         let n_kept = (n_draws + CHAINS - 1 - number) / CHAINS;
         let draw = |_| {
-            for _ in 0..LOOKS.min(data.n_faces()) {
-                chain.reseat(FaceId::new(rng.below(data.n_faces())), model, data);
+            for _ in 0..LOOKS.min(n_faces) {
+                chain.reseat(FaceId::new(rng.below(n_faces)), target);
             }
-            chain.sweep(&sweep, model, data);
-            chain.draw(model, data)
+            chain.sweep(&sweep, target);
+            chain.draw(target)
         };
         (0..n_kept).map(draw).collect::<Vec<Draw>>()
     };

@@ -40,8 +40,9 @@ pub fn run(options: &StreamOptions) -> anyhow::Result<Figures> {
         "--warm-up: found {warm_up} frames, wanted at most {}",
         data.n_frames() - 2 * window
     );
-    let model = crowd.model(Face::Isotropic)?;
-    let mut learner = Learner::new(model.clone(), options.chains as usize, options.seed, Schedule::STREAM)?;
+    let target = crowd.target(Face::Isotropic)?;
+    let mut learner =
+        Learner::new(target.model().clone(), options.chains as usize, options.seed, Schedule::STREAM)?;
     let bar = bar(data.n_frames() as u64, "frames");
     let mut seconds = Vec::with_capacity(data.n_frames());
     for frame in data.frames() {
@@ -75,9 +76,9 @@ pub fn run(options: &StreamOptions) -> anyhow::Result<Figures> {
     ];
     if options.offline_sweeps > 0 {
         let sweep = Sweep(vec![Step::Assignments, Step::Weights]);
-        let mut chain = Chain::start(Start::Sequential, 0, options.seed, &model, data);
+        let mut chain = Chain::start(Start::Sequential, 0, options.seed, &target);
         for _ in 0..options.offline_sweeps {
-            chain.sweep(&sweep, &model, data);
+            chain.sweep(&sweep, &target);
         }
         let offline = crowd.ari(chain.state());
         let text = format!("ARI {offline:.4} after {} sweeps of everything", options.offline_sweeps);

@@ -34,16 +34,16 @@ pub fn run(options: &SweepOptions) -> anyhow::Result<Figures> {
         seed: options.seed,
     })?;
     let accuracy = crowd.nearest_neighbour_accuracy();
-    let model = crowd.model(options.face)?;
+    let target = crowd.target(options.face)?;
     let data = &crowd.data;
     // Reseats every face and redraws tables, weights and concentrations; nobody is named and contexts are given.
     let sweep = Sweep(vec![Step::Assignments, Step::Weights]);
     let all = pool(n_threads)?;
     let mut chains: Vec<Chain> = all.install(|| {
-        (0..n_chains as u32).into_par_iter().map(|k| crowd.chain(k, options.seed, &model)).collect()
+        (0..n_chains as u32).into_par_iter().map(|k| crowd.chain(k, options.seed, &target)).collect()
     });
     let round = |pool: &ThreadPool, chains: &mut [Chain]| {
-        let swept = |chain: &mut Chain| chain.sweep(&sweep, &model, data).moved_faces;
+        let swept = |chain: &mut Chain| chain.sweep(&sweep, &target).moved_faces;
         pool.install(|| chains.par_iter_mut().map(swept).sum::<usize>())
     };
     for _ in 0..options.warm_up {

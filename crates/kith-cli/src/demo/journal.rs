@@ -123,17 +123,16 @@ pub fn live(week: &Week, seed: u64) -> anyhow::Result<Journal> {
     let shown = representative(&partitions(&draws));
     let of_draws = draws.iter().map(|draw| adjusted_rand_index(&draw.identities, &truth));
     let agreement_of_draws = of_draws.sum::<f64>() / draws.len() as f64;
-    let names = learner.data().names().to_vec();
+    let names = learner.target().data().names().to_vec();
     Ok(Journal { sightings, places, agreement, shown, draws, names, agreement_of_draws })
 }
 
 /// What kith says of a photo it has not learnt from; nothing before the first.
 fn ask(learner: &Learner, week: &Week, scene: &Scene) -> Option<Vec<Prediction>> {
-    let (model, data) = (learner.model(), learner.data());
-    if data.n_faces() == 0 {
+    if learner.target().data().n_faces() == 0 {
         return None;
     }
-    let posterior = Posterior::new(model.clone(), data, &learner.ensemble().draws(model, data));
+    let posterior = Posterior::new(learner.target(), &learner.draws());
     let context = scene.is_place_told.then(|| week.contexts[scene.context].as_str());
     let faces: Vec<&[f32]> = scene.faces.iter().map(|face| &face.embedding[..]).collect();
     Some(posterior.predict(context, &faces, true))
@@ -142,7 +141,8 @@ fn ask(learner: &Learner, week: &Week, scene: &Scene) -> Option<Vec<Prediction>>
 fn answer(prediction: &Prediction, learner: &Learner, truth: &[u32]) -> Answer {
     let (stranger, known) = (prediction.stranger, &prediction.identity);
     let example = known.faces.first().filter(|_| known.p > stranger);
-    let label = |name: &kith::predict::NamePrediction| learner.data().names()[name.label.index()].clone();
+    let label =
+        |name: &kith::predict::NamePrediction| learner.target().data().names()[name.label.index()].clone();
     Answer {
         stranger,
         guess: example.map(|face| truth[face.index()] as usize),
@@ -158,17 +158,16 @@ fn place_guess(number: usize, scene: &Scene, week: &Week, prediction: &Predictio
 }
 
 fn agreement_now(learner: &Learner, truth: &[u32]) -> f64 {
-    let draws = learner.ensemble().draws(learner.model(), learner.data());
+    let draws = learner.draws();
     adjusted_rand_index(&representative(&partitions(&draws)).labels, truth)
 }
 
 fn final_draws(learner: &Learner) -> Vec<Draw> {
-    let (model, data) = (learner.model(), learner.data());
     let mut ensemble = learner.ensemble().clone();
     let mut draws = Vec::new();
     for _ in 0..FINAL_DRAWS {
-        ensemble.sweep(FINAL_SWEEPS, &Sweep::default(), model, data);
-        draws.extend(ensemble.draws(model, data));
+        ensemble.sweep(FINAL_SWEEPS, &Sweep::default(), learner.target());
+        draws.extend(ensemble.draws(learner.target()));
     }
     draws
 }

@@ -33,7 +33,7 @@ pub fn run(options: &AskOptions) -> anyhow::Result<Outcome> {
 }
 
 fn key(belief: &Belief, face: FaceId) -> &str {
-    &belief.snapshot.keys[face.index()]
+    &belief.rows.keys[face.index()]
 }
 
 fn to_json(question: &Question, belief: &Belief) -> Value {
@@ -79,7 +79,7 @@ fn converse(library: &Library) -> anyhow::Result<Outcome> {
         };
         note(format!("{}  [{keys}]", in_words(question, &belief)));
         let Some(line) = lines.next().transpose()? else { break };
-        let row = |face: FaceId| belief.snapshot.faces[face.index()];
+        let row = |face: FaceId| belief.rows.faces[face.index()];
         let saying = match (question.about, line.trim()) {
             (_, "q") => break,
             (_, "s" | "") => {

@@ -9,11 +9,12 @@ use kith::chain::Draw;
 use kith::data::{Dataset, NewFace};
 use kith::ids::LabelId;
 use kith::model::ContextMode;
+use kith::target::Target;
 use kith_io::atomic::WholeFile;
 use kith_io::dataset::{self, FaceTable};
 use kith_io::draws::DrawsWriter;
 use kith_io::parquet_table::{self, Cells, Column};
-use kith_store::{Belief, Library, Snapshot};
+use kith_store::{Belief, Library};
 use serde_json::{Value, json};
 
 use super::args::{ExportOptions, Format, What};
@@ -131,9 +132,9 @@ fn faces(library: &Library, options: &ExportOptions) -> anyhow::Result<Outcome> 
     let is_parquet = options.format == Format::Parquet;
     let path = wanted(options, if is_parquet { "a new file" } else { "a new folder" })?;
     let snapshot = library.snapshot()?;
-    let mut table = FaceTable::new(in_order(&snapshot)?);
-    table.faces = snapshot.keys.clone();
-    let columns = library.columns(&snapshot)?;
+    let mut table = FaceTable::new(in_order(&snapshot.data)?);
+    table.faces = snapshot.rows.keys.clone();
+    let columns = library.columns(&snapshot.rows)?;
     table.frames = columns.frames;
     table.truth = columns.truth;
     table.other = columns.other;
@@ -141,7 +142,7 @@ fn faces(library: &Library, options: &ExportOptions) -> anyhow::Result<Outcome> 
         Format::Parquet => dataset::write_parquet(path, &table)?,
         _ => dataset::write(path, &table)?,
     }
-    note(format!("{}: {}", path.display(), count(snapshot.faces.len(), "face")));
+    note(format!("{}: {}", path.display(), count(snapshot.rows.faces.len(), "face")));
     Ok(Outcome::Done)
 }
 
@@ -149,12 +150,13 @@ fn faces(library: &Library, options: &ExportOptions) -> anyhow::Result<Outcome> 
 fn draws(library: &Library, options: &ExportOptions) -> anyhow::Result<Outcome> {
     let path = wanted(options, "a new file")?;
     let belief = Belief::open(library)?;
-    let data = in_order(&belief.snapshot)?;
-    let draws: Vec<Draw> = belief.draws.iter().map(|draw| renumbered(draw, &belief, &data)).collect();
+    let target = Target::new(belief.target.model().clone(), in_order(belief.target.data())?)?;
+    let draws: Vec<Draw> =
+        belief.draws.iter().map(|draw| renumbered(draw, &belief.target, target.data())).collect();
     if options.format == Format::Parquet {
-        kith_io::draws::write_parquet(path, &belief.model, &data, &draws)?;
+        kith_io::draws::write_parquet(path, &target, &draws)?;
     } else {
-        let mut writer = DrawsWriter::create(path, &belief.model, &data)?;
+        let mut writer = DrawsWriter::create(path, &target)?;
         draws.iter().try_for_each(|draw| writer.write(draw))?;
         writer.finish()?;
     }
@@ -163,8 +165,7 @@ fn draws(library: &Library, options: &ExportOptions) -> anyhow::Result<Outcome> 
 }
 
 /// The faces as a dataset reads them back: names and contexts by first appearance.
-fn in_order(snapshot: &Snapshot) -> anyhow::Result<Dataset> {
-    let data = &snapshot.data;
+fn in_order(data: &Dataset) -> anyhow::Result<Dataset> {
     let mut out = Dataset::empty(data.dimension())?;
     for frame in data.frames() {
         let context = data.given_context(frame).map(|context| data.contexts()[context.index()].as_str());
@@ -180,8 +181,8 @@ fn in_order(snapshot: &Snapshot) -> anyhow::Result<Dataset> {
 }
 
 /// A draw with the numbers of names and contexts of the dataset; a name that no face was given is unknown there.
-fn renumbered(draw: &Draw, belief: &Belief, data: &Dataset) -> Draw {
-    let old = &belief.snapshot.data;
+fn renumbered(draw: &Draw, target: &Target, data: &Dataset) -> Draw {
+    let old = target.data();
     let places: BTreeMap<&str, usize> =
         data.names().iter().enumerate().map(|(place, name)| (name.as_str(), place)).collect();
     let place = |label: usize| places.get(old.names()[label].as_str()).copied();
@@ -194,7 +195,7 @@ fn renumbered(draw: &Draw, belief: &Belief, data: &Dataset) -> Draw {
         weights[known.unwrap_or(data.names().len())] += weight;
     }
     renumbered.name_weights = weights;
-    if belief.model.context.mode == ContextMode::Given && !data.contexts().is_empty() {
+    if target.model().context.mode == ContextMode::Given && !data.contexts().is_empty() {
         let place = |context: u32| {
             let name = &old.contexts()[context as usize];
             data.contexts().iter().position(|other| other == name).unwrap_or_default() as u32

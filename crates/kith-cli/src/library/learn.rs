@@ -35,7 +35,7 @@ pub fn run(options: &LearnOptions) -> anyhow::Result<Outcome> {
     let mut told = Told { prior: &mut prior, begins: &mut begins };
     let (belief, changes) = Belief::learn(&library, &plan, &watch, &mut told)?;
     sweeps.finish_and_clear();
-    let (n_faces, n_people) = (belief.snapshot.faces.len(), library.people()?.len());
+    let (n_faces, n_people) = (belief.rows.faces.len(), library.people()?.len());
     if options.json {
         let gained: Vec<_> =
             changes.gained.iter().map(|(who, n)| json!({"person": who, "faces": n})).collect();

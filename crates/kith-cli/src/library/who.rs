@@ -47,7 +47,7 @@ pub fn run(options: &WhoOptions) -> anyhow::Result<Outcome> {
 fn of_library(library: &Library, key: &str) -> anyhow::Result<Vec<Answer>> {
     let row = library.face(key)?;
     let mut belief = Belief::open(library)?;
-    let face = belief.snapshot.face_of(row);
+    let face = belief.rows.face_of(row);
     let face = face.with_context(|| format!("found the face \"{key}\" ignored, wanted one that is not"))?;
     let who = belief.who(library, face)?;
     Ok(vec![Answer {
@@ -62,7 +62,7 @@ fn of_library(library: &Library, key: &str) -> anyhow::Result<Vec<Answer>> {
 fn of_dataset(library: &Library, path: &std::path::Path, given: Option<&str>) -> anyhow::Result<Vec<Answer>> {
     let new = dataset::read(path)?;
     let mut belief = Belief::open(library)?;
-    let (found, wanted) = (new.dataset.dimension(), belief.snapshot.data.dimension());
+    let (found, wanted) = (new.dataset.dimension(), belief.target.data().dimension());
     ensure!(
         found == wanted,
         "{}: found dimension {found}, wanted {wanted} as in the library",

@@ -3,13 +3,14 @@
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use kith::chain::{Chain, Ensemble, LearnError, Learner, Run, Schedule, Start, Watch};
+use kith::chain::{Chain, Ensemble, Learner, Run, Schedule, Start, Watch};
 use kith::data::{Dataset, NewFace};
 use kith::gibbs::Sweep;
 use kith::ids::FaceId;
 use kith::model::{ContextMode, Model, ModelError};
 use kith::predict::Posterior;
 use kith::simulate::{Camera, Cycled, Frame};
+use kith::target::{Target, TargetError};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -179,7 +180,7 @@ impl<'a> Discovery<'a> {
         model: Model,
         stream: &Stream,
         watch: &Watch<'_>,
-    ) -> Result<Option<(Vec<Moment>, Ensemble, Dataset)>, ModelError> {
+    ) -> Result<Option<(Vec<Moment>, Ensemble, Target)>, ModelError> {
         let (schedule, n_chains) = (self.schedule(task.protocol), self.plan.n_chains);
         let seed = self.plan.seed_of(task.repeat);
         let mut learner = Learner::new(model, n_chains, seed, schedule).map_err(model_error)?;
@@ -191,33 +192,39 @@ impl<'a> Discovery<'a> {
             }
             let faces: Vec<NewFace<'_>> =
                 frame.embeddings.iter().map(|x| NewFace { embedding: x, name: None }).collect();
-            let before = learner.data().n_frames();
+            let before = learner.target().data().n_frames();
             learner.push_frame(Some(&stream.contexts[frame.context]), &faces).map_err(model_error)?;
             if number + 1 == stream.frames.len() {
                 learner.finish().map_err(model_error)?;
             }
-            if learner.data().n_frames() > before {
-                curve.push(moment(number + 1, learner.ensemble().chains(), &truth, learner.data().n_faces()));
+            if learner.target().data().n_frames() > before {
+                curve.push(moment(
+                    number + 1,
+                    learner.ensemble().chains(),
+                    &truth,
+                    learner.target().data().n_faces(),
+                ));
                 (0..schedule.sweeps * n_chains as u64).for_each(|_| (watch.swept)());
             }
         }
-        Ok(Some((curve, learner.ensemble().clone(), learner.data().clone())))
+        Ok(Some((curve, learner.ensemble().clone(), learner.target().clone())))
     }
 
     /// Everything at once.
     fn offline(
         &self,
         task: Task,
-        model: &Model,
+        model: Model,
         stream: &Stream,
         watch: &Watch<'_>,
-    ) -> Result<Option<(Vec<Moment>, Ensemble, Dataset)>, ModelError> {
+    ) -> Result<Option<(Vec<Moment>, Ensemble, Target)>, ModelError> {
         let (data, n_faces) = self.dataset(stream);
         let sweeps = self.schedule(Protocol::Offline).sweeps;
         let run = Run { sweeps, burn_in: sweeps, thin: 1 };
         let seed = self.plan.seed_of(task.repeat);
-        let mut ensemble = Ensemble::start(&[Start::Sequential], self.plan.n_chains, seed, model, &data)?;
-        ensemble.run(&run, sweeps, &Sweep::default(), model, &data, watch);
+        let target = Target::new(model, data)?;
+        let mut ensemble = Ensemble::start(&[Start::Sequential], self.plan.n_chains, seed, &target);
+        ensemble.run(&run, sweeps, &Sweep::default(), &target, watch);
         if watch.stop.load(Ordering::Relaxed) {
             return Ok(None);
         }
@@ -225,15 +232,15 @@ impl<'a> Discovery<'a> {
         let shown = (1..=n_faces.len()).filter(|number| number % EVERY == 0 || *number == n_faces.len());
         let curve =
             shown.map(|number| moment(number, ensemble.chains(), &truth, n_faces[number - 1])).collect();
-        Ok(Some((curve, ensemble, data)))
+        Ok(Some((curve, ensemble, target)))
     }
 }
 
 /// Frames come from a dataset that was read whole: only the model can be refused.
-fn model_error(error: LearnError) -> ModelError {
+fn model_error(error: TargetError) -> ModelError {
     match error {
-        LearnError::Model(error) => error,
-        LearnError::Data(error) => panic!("a frame of the dataset was refused: {error}"),
+        TargetError::Model(error) => error,
+        TargetError::Data(error) => panic!("a frame of the dataset was refused: {error}"),
     }
 }
 
@@ -302,17 +309,16 @@ impl Experiment for Discovery<'_> {
         let stream = self.stream(task.repeat);
         let model = self.model(*task, &stream)?;
         let learnt = match task.protocol {
-            Protocol::Offline => self.offline(*task, &model, &stream, watch)?,
-            _ => self.learn(*task, model.clone(), &stream, watch)?,
+            Protocol::Offline => self.offline(*task, model, &stream, watch)?,
+            _ => self.learn(*task, model, &stream, watch)?,
         };
-        let Some((curve, ensemble, data)) = learnt else { return Ok(None) };
+        let Some((curve, ensemble, target)) = learnt else { return Ok(None) };
         let seconds = started.elapsed().as_secs_f64();
         let truth = truth(&stream.frames);
         let last = partitions(ensemble.chains(), truth.len());
-        let context_accuracy = task.contexts.then(|| {
-            let draws = ensemble.draws(&model, &data);
-            context_accuracy(&Posterior::new(model, &data, &draws), &stream)
-        });
+        let context_accuracy = task
+            .contexts
+            .then(|| context_accuracy(&Posterior::new(&target, &ensemble.draws(&target)), &stream));
         Ok(Some(Outcome {
             repeat: task.repeat,
             arm: task.arm,

@@ -3,22 +3,20 @@
 use std::sync::atomic::Ordering;
 
 use kith::chain::{Draw, Ensemble, Run, Start, Watch};
-use kith::data::Dataset;
 use kith::gibbs::Sweep;
-use kith::model::{Model, ModelError};
+use kith::target::Target;
 
 /// The draws of all chains; `None` when told to stop.
 pub(super) fn fit(
-    model: &Model,
-    data: &Dataset,
+    target: &Target,
     run: &Run,
     n_chains: usize,
     seed: u64,
     watch: &Watch<'_>,
-) -> Result<Option<Vec<Draw>>, ModelError> {
-    let mut ensemble = Ensemble::start(&[Start::Sequential], n_chains, seed, model, data)?;
-    let draws = ensemble.run(run, run.sweeps, &Sweep::default(), model, data, watch);
-    Ok((!watch.stop.load(Ordering::Relaxed)).then_some(draws))
+) -> Option<Vec<Draw>> {
+    let mut ensemble = Ensemble::start(&[Start::Sequential], n_chains, seed, target);
+    let draws = ensemble.run(run, run.sweeps, &Sweep::default(), target, watch);
+    (!watch.stop.load(Ordering::Relaxed)).then_some(draws)
 }
 
 /// A run as long as asked for, or else the usual one; shorter ones keep its proportions.

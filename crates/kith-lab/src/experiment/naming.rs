@@ -6,6 +6,7 @@ use kith::chain::{Run, Watch};
 use kith::model::ModelError;
 use kith::predict::{NewPhoto, Posterior};
 use kith::random::Rng;
+use kith::target::Target;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -178,15 +179,15 @@ impl<'a> Naming<'a> {
         let photos: Vec<(usize, Option<&str>)> =
             training.iter().map(|&(row, who)| (row, who.map(name))).collect();
         let data = self.gallery.dataset(&photos);
-        let model = (self.arms[arm].model)(&data)?;
+        let target = Target::new((self.arms[arm].model)(&data)?, data)?;
         let seed = self.plan.seed_of(repeat);
-        let Some(draws) = fit(&model, &data, &self.run, self.plan.n_chains, seed, watch)? else {
+        let Some(draws) = fit(&target, &self.run, self.plan.n_chains, seed, watch) else {
             return Ok(None);
         };
-        let posterior = Posterior::new(model, &data, &draws);
+        let posterior = Posterior::new(&target, &draws);
         let asked = self.asked(&split);
         // The dataset numbers names by first appearance; the split by person.
-        let person_of: Vec<Option<usize>> = (data.names().iter())
+        let person_of: Vec<Option<usize>> = (target.data().names().iter())
             .map(|known| split.acquainted.iter().position(|person| person.name == *known))
             .collect();
         let photo = |face: &&'a [f32]| NewPhoto { context: None, faces: vec![*face] };

@@ -4,6 +4,7 @@ use kith::chain::{Run, Watch};
 use kith::data::{Dataset, NewFace};
 use kith::model::{FaceModel, Isotropic, Model, ModelError};
 use kith::predict::Posterior;
+use kith::target::Target;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -50,8 +51,9 @@ pub(super) fn toy(plan: Plan, watch: &Watch<'_>) -> Result<Option<Toy>, ModelErr
     let model = Model::new(FaceModel::isotropic(looks));
     let silent = Watch { stop: watch.stop, swept: &|| () };
     let run = Run { sweeps: 300, burn_in: 100, thin: 10 };
-    let Some(draws) = fit(&model, &data, &run, plan.n_chains, plan.seed, &silent)? else { return Ok(None) };
-    let posterior = Posterior::new(model, &data, &draws);
+    let target = Target::new(model, data)?;
+    let Some(draws) = fit(&target, &run, plan.n_chains, plan.seed, &silent) else { return Ok(None) };
+    let posterior = Posterior::new(&target, &draws);
     let named: Vec<(&[f32], usize)> =
         faces.iter().filter_map(|(face, name)| Some((&face[..], (*name)?))).collect();
     let shown: Vec<&[f32]> = named.iter().map(|known| known.0).collect();

@@ -5,6 +5,7 @@ use std::time::Instant;
 use kith::chain::{Run, Watch};
 use kith::model::ModelError;
 use kith::predict::{NewPhoto, Posterior};
+use kith::target::Target;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -135,13 +136,13 @@ impl<'a> Unknown<'a> {
         let training: Vec<(usize, Option<&str>)> = split.training().map(|(row, _)| (row, None)).collect();
         let truth: Vec<u32> = split.training().map(|(_, person)| person as u32).collect();
         let data = self.gallery.dataset(&training);
-        let model = (self.arms[arm].model)(&data)?;
+        let target = Target::new((self.arms[arm].model)(&data)?, data)?;
         let seed = self.plan.seed_of(repeat);
-        let Some(draws) = fit(&model, &data, &self.run, self.plan.n_chains, seed, watch)? else {
+        let Some(draws) = fit(&target, &self.run, self.plan.n_chains, seed, watch) else {
             return Ok(None);
         };
         let ari = draws.iter().map(|draw| adjusted_rand_index(&draw.identities, &truth)).collect();
-        let posterior = Posterior::new(model, &data, &draws);
+        let posterior = Posterior::new(&target, &draws);
         let (rows, is_stranger) = split.test();
         let photo = |&row: &usize| NewPhoto { context: None, faces: vec![self.gallery.photo(row)] };
         let photos: Vec<NewPhoto<'_>> = rows.iter().map(photo).collect();

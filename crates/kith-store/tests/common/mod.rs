@@ -66,7 +66,7 @@ pub fn say(library: &Library, kind: Kind, face: &str, other: Option<&str>, name:
 
 pub fn who(library: &Library, key: &str) -> Who {
     let mut belief = Belief::open(library).unwrap();
-    let face = belief.snapshot.face_of(library.face(key).unwrap()).unwrap();
+    let face = belief.rows.face_of(library.face(key).unwrap()).unwrap();
     let who = belief.who(library, face).unwrap();
     let total = who.acquainted + who.familiar + who.stranger;
     assert!((total - 1.0).abs() < 1e-9, "{who:?}");

@@ -12,14 +12,14 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 use super::Chain;
-use crate::data::Dataset;
 use crate::gibbs::assignments::Scan;
 use crate::gibbs::memo::Memo;
 use crate::gibbs::{contexts, names, weights};
 use crate::ids::{FaceId, FrameId, IdentityId};
-use crate::model::{FaceUpdate, Model};
+use crate::model::FaceUpdate;
 use crate::random::Rng;
 use crate::state::State;
+use crate::target::Target;
 
 /// Weights are redrawn when so many of the faces, one in this, are new.
 const GROWTH: usize = 64;
@@ -46,17 +46,18 @@ pub(super) struct Attention {
 impl Chain {
     /// Takes in frames that have arrived since, and looks at `revisits` earlier faces again for each. What was said of
     /// earlier faces must not have changed: [`Chain::extend`] is for that.
-    pub fn absorb(&mut self, revisits: usize, model: &Model, data: &Dataset) {
-        self.absorb_knowing(revisits, model, data);
+    pub fn absorb(&mut self, revisits: usize, target: &Target) {
+        self.absorb_knowing(revisits, target);
     }
 
     /// As [`Chain::absorb`]; returns what is known of the new faces' seats then.
-    pub(super) fn absorb_knowing(&mut self, revisits: usize, model: &Model, data: &Dataset) -> Memo {
+    pub(super) fn absorb_knowing(&mut self, revisits: usize, target: &Target) -> Memo {
+        let (model, data) = target.parts();
         let (n_faces, n_frames) = self.state.seating.size();
         self.attention.meet(n_faces, &self.state);
-        self.state.lay_out(data, model, &mut self.rng);
+        self.state.lay_out(target, &mut self.rng);
         let (state, rng) = (&mut self.state, &mut self.rng);
-        let mut look = Look { scan: Scan::new(model), model, data, state, rng };
+        let mut look = Look { scan: Scan::new(target), target, state, rng };
         for frame in data.frames().skip(n_frames) {
             look.absorb(frame, revisits, &mut self.attention);
         }
@@ -66,10 +67,10 @@ impl Chain {
         }
         if data.n_faces() >= self.attention.due {
             self.attention.due = data.n_faces() + data.n_faces() / GROWTH + 1;
-            names::step(&mut self.state, model, &mut self.rng);
-            weights::step(&mut self.state, model, data, &mut self.rng);
+            names::step(&mut self.state, target, &mut self.rng);
+            weights::step(&mut self.state, target, &mut self.rng);
         }
-        debug_assert_eq!(self.state.check(model, data), Ok(()));
+        debug_assert_eq!(self.state.check(target), Ok(()));
         memo
     }
 }
@@ -106,16 +107,15 @@ impl Attention {
 /// One frame's looks at faces.
 struct Look<'a> {
     scan: Scan,
-    model: &'a Model,
-    data: &'a Dataset,
+    target: &'a Target,
     state: &'a mut State,
     rng: &'a mut Rng,
 }
 
 impl Look<'_> {
     fn absorb(&mut self, frame: FrameId, revisits: usize, attention: &mut Attention) {
-        let (model, data) = (self.model, self.data);
-        let new = data.faces_in(frame);
+        let target = self.target;
+        let new = target.data().faces_in(frame);
         let n_before = new.first().map_or(0, |face| face.index());
         self.pass(new);
         // Again, now that all of the frame have a seat.
@@ -149,12 +149,12 @@ impl Look<'_> {
         for ((face, times), has_moved) in chosen.into_iter().zip(moved) {
             attention.looked(face, has_moved, times);
         }
-        contexts::redraw(frame, self.state, model, data, self.rng);
+        contexts::redraw(frame, self.state, target, self.rng);
         for &face in new {
             let identity = self.identity_of(face);
-            self.state.faces.redraw(identity, &model.face, self.rng);
+            self.state.faces.redraw(identity, &target.model().face, self.rng);
             if self.state.names.n_known() > 0 {
-                names::redraw(identity, self.state, model, self.rng);
+                names::redraw(identity, self.state, self.target, self.rng);
             }
         }
     }
@@ -162,8 +162,8 @@ impl Look<'_> {
     /// Seats faces, seated before or not; whether each has moved.
     fn pass(&mut self, faces: &[FaceId]) -> Vec<bool> {
         let mut moved = vec![false; faces.len()];
-        let Self { scan, model, data, state, rng } = self;
-        scan.pass_with(faces, state, model, data, rng, |at| moved[at] = true);
+        let Self { scan, target, state, rng } = self;
+        scan.pass_with(faces, state, target, rng, |at| moved[at] = true);
         moved
     }
 
@@ -184,23 +184,23 @@ mod tests {
     fn frames_are_absorbed_in_every_mode_by_a_chain_that_has_learnt_otherwise_before() {
         for case in cases::all() {
             let mut rng = driver(6);
-            let (state, mut data) = prior::draw(&case.model, &case.layout, &mut rng);
-            let n_before = data.n_faces();
+            let (state, mut target) = prior::draw(&case.target, &mut rng);
+            let n_before = target.data().n_faces();
             let mut chain = Chain::of_state(state, driver(7));
             for frame in 0..12 {
                 let mut face =
-                    || -> Vec<f32> { (0..data.dimension()).map(|_| rng.normal() as f32).collect() };
+                    || -> Vec<f32> { (0..target.data().dimension()).map(|_| rng.normal() as f32).collect() };
                 let (a, b) = (face(), face());
-                let name = data.names().first().filter(|_| frame % 3 == 0).cloned();
+                let name = target.data().names().first().filter(|_| frame % 3 == 0).cloned();
                 let faces =
                     [NewFace { embedding: &a, name: name.as_deref() }, NewFace { embedding: &b, name: None }];
-                data.push_frame(data.contexts().first().cloned().as_deref(), &faces[..1 + frame % 2])
-                    .unwrap();
-                chain.absorb(8, &case.model, &data);
-                assert_eq!(chain.state().check(&case.model, &data), Ok(()), "{}", case.name);
+                let context = target.data().contexts().first().cloned();
+                target.push_frame(context.as_deref(), &faces[..1 + frame % 2]).unwrap();
+                chain.absorb(8, &target);
+                assert_eq!(chain.state().check(&target), Ok(()), "{}", case.name);
             }
-            assert_eq!(chain.attention.n_met, data.n_faces());
-            assert!(data.n_faces() > n_before);
+            assert_eq!(chain.attention.n_met, target.data().n_faces());
+            assert!(target.data().n_faces() > n_before);
         }
     }
 
@@ -209,26 +209,26 @@ mod tests {
     fn what_is_known_of_a_frame_changes_no_draw() {
         for case in cases::all() {
             let mut rng = driver(8);
-            let (state, mut data) = prior::draw(&case.model, &case.layout, &mut rng);
+            let (state, mut target) = prior::draw(&case.target, &mut rng);
             let mut chains = [9, 9].map(|seed| Chain::of_state(state.clone(), driver(seed)));
             for frame in 0..8 {
                 let mut face =
-                    || -> Vec<f32> { (0..data.dimension()).map(|_| rng.normal() as f32).collect() };
+                    || -> Vec<f32> { (0..target.data().dimension()).map(|_| rng.normal() as f32).collect() };
                 let (a, b) = (face(), face());
                 let faces = [&a, &b].map(|embedding| NewFace { embedding, name: None });
-                let n_before = data.n_faces();
-                data.push_frame(data.contexts().first().cloned().as_deref(), &faces[..1 + frame % 2])
-                    .unwrap();
+                let n_before = target.data().n_faces();
+                let context = target.data().contexts().first().cloned();
+                target.push_frame(context.as_deref(), &faces[..1 + frame % 2]).unwrap();
                 let [known, plain] = &mut chains;
                 let mut seats = Vec::new();
-                known.absorb_and_reseat(3, &case.model, &data, |place, of| seats.push((place, of)));
-                plain.absorb(0, &case.model, &data);
+                known.absorb_and_reseat(3, &target, |place, of| seats.push((place, of)));
+                plain.absorb(0, &target);
                 let mut seats = seats.into_iter();
                 for _ in 0..3 {
-                    for (place, face) in data.faces().skip(n_before).enumerate() {
+                    for (place, face) in target.data().faces().skip(n_before).enumerate() {
                         let (at, known) = seats.next().unwrap();
                         assert_eq!(at, place);
-                        let worked_out = plain.reseat(face, &case.model, &data);
+                        let worked_out = plain.reseat(face, &target);
                         assert_eq!(known.len(), worked_out.len());
                         for (known, worked_out) in known.iter().zip(&worked_out) {
                             let close = |a: f64, b: f64| (a - b).abs() <= 1e-9 * (1.0 + b.abs());
@@ -237,7 +237,7 @@ mod tests {
                             assert!(close(known.p, worked_out.p), "{}", case.name);
                         }
                         let identity = plain.state().seating().identity_of(face).unwrap();
-                        plain.rename(identity, &case.model);
+                        plain.rename(identity, &target);
                     }
                 }
                 assert!(seats.next().is_none());

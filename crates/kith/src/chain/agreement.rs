@@ -4,10 +4,10 @@ use std::sync::atomic::Ordering;
 
 use super::diagnostics::r_hat;
 use super::{Chain, Draw, Ensemble, Run, Watch};
-use crate::data::Dataset;
 use crate::gibbs::Sweep;
+use crate::model::FaceModel;
 use crate::model::face::FaceKind;
-use crate::model::{FaceModel, Model};
+use crate::target::Target;
 
 /// Chains agree when split R-hat of ln joint and of the number of identities is below this.
 pub const AGREED: f64 = 1.05;
@@ -41,25 +41,19 @@ impl Agreement {
 
 impl Ensemble {
     /// How many sweeps [`Ensemble::run_until_agreed`] makes at most; the same for the same states, on any machine.
-    pub fn most_sweeps(&self, model: &Model) -> u64 {
-        most_sweeps(self.chains(), model)
+    pub fn most_sweeps(&self, target: &Target) -> u64 {
+        most_sweeps(self.chains(), target)
     }
 
     /// Sweeps all chains until they agree, or have made as many sweeps as is sensible, or are told to stop. The first
     /// half of all sweeps is not kept.
-    pub fn run_until_agreed(
-        &mut self,
-        sweep: &Sweep,
-        model: &Model,
-        data: &Dataset,
-        watch: &Watch<'_>,
-    ) -> Agreement {
-        let most = self.most_sweeps(model);
+    pub fn run_until_agreed(&mut self, sweep: &Sweep, target: &Target, watch: &Watch<'_>) -> Agreement {
+        let most = self.most_sweeps(target);
         let run = Run { sweeps: most, burn_in: 0, thin: 1 };
         let mut found = Agreement { draws: Vec::new(), sweeps: 0, r_hat: f64::INFINITY };
         while found.sweeps < most && !watch.stop.load(Ordering::Relaxed) {
             let until = (found.sweeps + BLOCK).min(most);
-            found.draws.extend(self.run(&run, until, sweep, model, data, watch));
+            found.draws.extend(self.run(&run, until, sweep, target, watch));
             found.sweeps = self.chains().iter().map(|chain| chain.n_sweeps()).min().unwrap_or(until);
             found.draws.retain(|draw| draw.sweep > found.sweeps / 2);
             found.r_hat = disagreement(&found.draws, self.chains().len());
@@ -76,11 +70,11 @@ impl Ensemble {
 }
 
 /// How many sweeps are sensible for chains as they are.
-pub fn most_sweeps(chains: &[Chain], model: &Model) -> u64 {
+pub fn most_sweeps(chains: &[Chain], target: &Target) -> u64 {
     let dearest = chains.iter().map(|chain| {
         let state = chain.state();
         let identities = state.seating().identities().iter();
-        let per_face: f64 = identities.map(|&i| work(&model.face, state.seating().n_of(i))).sum();
+        let per_face: f64 = identities.map(|&i| work(&target.model().face, state.seating().n_of(i))).sum();
         per_face * state.seating().size().0 as f64
     });
     let most = WORK / dearest.fold(1.0, f64::max);

@@ -1,9 +1,9 @@
 //! A draw of the posterior: what is kept of a state, with labels that do not depend on the chain's slots.
 
-use crate::data::Dataset;
 use crate::ids::{ContextId, IdentityId, LabelId};
-use crate::model::{ContextMode, Model};
+use crate::model::ContextMode;
 use crate::state::{Name, State};
+use crate::target::Target;
 
 /// One kept draw. Identities, and contexts without a name, are numbered by first appearance.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,7 +41,8 @@ pub struct Draw {
 }
 
 impl Draw {
-    pub(super) fn of(state: &State, chain: u32, sweep: u64, model: &Model, data: &Dataset) -> Self {
+    pub(super) fn of(state: &State, chain: u32, sweep: u64, target: &Target) -> Self {
+        let (model, data) = target.parts();
         let (seating, weights, names) = (state.seating(), state.weights(), state.names());
         let mut order = FirstAppearance::new(seating.n_slots());
         let identities = data
@@ -79,7 +80,7 @@ impl Draw {
                 .collect(),
             weights: slots.iter().map(|&slot| weights.ln_of(slot).exp()).collect(),
             unseen: weights.ln_unseen().exp(),
-            ln_joint: state.ln_joint(model, data),
+            ln_joint: state.ln_joint(target),
             global_concentration: weights.global_concentration(),
             local_concentration: local.collect(),
             context_concentration: weights.context_concentration(),

@@ -6,9 +6,8 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::{Chain, Draw, Start};
-use crate::data::Dataset;
 use crate::gibbs::Sweep;
-use crate::model::{Model, ModelError};
+use crate::target::Target;
 
 /// Chains with one random stream each.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -53,20 +52,13 @@ impl Run {
 
 impl Ensemble {
     /// Starts `n_chains` chains, the starting points dealt over them in turn.
-    pub fn start(
-        starts: &[Start],
-        n_chains: usize,
-        seed: u64,
-        model: &Model,
-        data: &Dataset,
-    ) -> Result<Self, ModelError> {
+    pub fn start(starts: &[Start], n_chains: usize, seed: u64, target: &Target) -> Self {
         assert!(!starts.is_empty(), "there is at least one starting point");
-        model.check(data)?;
         let chains = (0..n_chains)
             .into_par_iter()
-            .map(|number| Chain::start(starts[number % starts.len()], number as u32, seed, model, data))
+            .map(|number| Chain::start(starts[number % starts.len()], number as u32, seed, target))
             .collect();
-        Ok(Self { chains })
+        Self { chains }
     }
 
     /// The chains.
@@ -75,29 +67,25 @@ impl Ensemble {
     }
 
     /// Takes in what has arrived since (see [`Chain::extend`]).
-    pub fn extend(&mut self, model: &Model, data: &Dataset) -> Result<(), ModelError> {
-        model.check(data)?;
-        self.chains.par_iter_mut().for_each(|chain| chain.extend(model, data));
-        Ok(())
+    pub fn extend(&mut self, target: &Target) {
+        self.chains.par_iter_mut().for_each(|chain| chain.extend(target));
     }
 
     /// Takes in frames that have arrived since, in constant time (see [`Chain::absorb`]).
-    pub fn absorb(&mut self, revisits: usize, model: &Model, data: &Dataset) -> Result<(), ModelError> {
-        model.check(data)?;
+    pub fn absorb(&mut self, revisits: usize, target: &Target) {
         // A frame takes a chain about a millisecond: waking another thread for one chain could take longer.
         if self.chains.len() == 1 || rayon::current_num_threads() == 1 {
-            self.chains.iter_mut().for_each(|chain| chain.absorb(revisits, model, data));
+            self.chains.iter_mut().for_each(|chain| chain.absorb(revisits, target));
         } else {
-            self.chains.par_iter_mut().for_each(|chain| chain.absorb(revisits, model, data));
+            self.chains.par_iter_mut().for_each(|chain| chain.absorb(revisits, target));
         }
-        Ok(())
     }
 
     /// Sweeps every chain `times` times.
-    pub fn sweep(&mut self, times: u64, sweep: &Sweep, model: &Model, data: &Dataset) {
+    pub fn sweep(&mut self, times: u64, sweep: &Sweep, target: &Target) {
         self.chains.par_iter_mut().for_each(|chain| {
             for _ in 0..times {
-                chain.sweep(sweep, model, data);
+                chain.sweep(sweep, target);
             }
         });
     }
@@ -109,16 +97,15 @@ impl Ensemble {
         run: &Run,
         until: u64,
         sweep: &Sweep,
-        model: &Model,
-        data: &Dataset,
+        target: &Target,
         watch: &Watch<'_>,
     ) -> Vec<Draw> {
         let of_chain = |chain: &mut Chain| {
             let mut kept = Vec::new();
             while chain.n_sweeps() < until.min(run.sweeps) && !watch.stop.load(Ordering::Relaxed) {
-                chain.sweep(sweep, model, data);
+                chain.sweep(sweep, target);
                 if run.keeps(chain.n_sweeps()) {
-                    kept.push(chain.draw(model, data));
+                    kept.push(chain.draw(target));
                 }
                 (watch.swept)();
             }
@@ -130,7 +117,7 @@ impl Ensemble {
     }
 
     /// What all chains believe now.
-    pub fn draws(&self, model: &Model, data: &Dataset) -> Vec<Draw> {
-        self.chains.iter().map(|chain| chain.draw(model, data)).collect()
+    pub fn draws(&self, target: &Target) -> Vec<Draw> {
+        self.chains.iter().map(|chain| chain.draw(target)).collect()
     }
 }

@@ -1,10 +1,11 @@
 //! Learning while frames arrive: the paper's schedules (§4.2) over a growing dataset.
 
-use super::{Ensemble, Start};
-use crate::data::{DataError, Dataset, NewFace};
+use super::{Draw, Ensemble, Start};
+use crate::data::{Dataset, NewFace};
 use crate::gibbs::Sweep;
 use crate::ids::FaceId;
-use crate::model::{Model, ModelError};
+use crate::model::Model;
+use crate::target::{Target, TargetError};
 
 /// How many frames are waited for, and how many sweeps then follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,8 +32,7 @@ impl Schedule {
 /// An ensemble that learns from frames as they come.
 #[derive(Clone, Debug)]
 pub struct Learner {
-    model: Model,
-    data: Dataset,
+    target: Target,
     ensemble: Ensemble,
     schedule: Schedule,
     sweep: Sweep,
@@ -40,49 +40,40 @@ pub struct Learner {
     waiting: Dataset,
 }
 
-/// Why a frame or a model was refused.
-#[derive(Debug, thiserror::Error)]
-pub enum LearnError {
-    /// The frame is bad.
-    #[error(transparent)]
-    Data(#[from] DataError),
-    /// The model does not fit the data.
-    #[error(transparent)]
-    Model(#[from] ModelError),
-}
-
 impl Learner {
     /// Nobody has been seen yet.
-    pub fn new(model: Model, n_chains: usize, seed: u64, schedule: Schedule) -> Result<Self, LearnError> {
-        let data = Dataset::empty(model.face.dimension())?;
-        let ensemble = Ensemble::start(&[Start::Sequential], n_chains, seed, &model, &data)?;
-        let waiting = data.clone();
-        Ok(Self { model, data, ensemble, schedule, sweep: Sweep::default(), waiting })
+    pub fn new(model: Model, n_chains: usize, seed: u64, schedule: Schedule) -> Result<Self, TargetError> {
+        let target = Target::empty(model)?;
+        let ensemble = Ensemble::start(&[Start::Sequential], n_chains, seed, &target);
+        let waiting = target.data().clone();
+        Ok(Self { target, ensemble, schedule, sweep: Sweep::default(), waiting })
     }
 
     /// A frame arrives; it is learnt from when the schedule says so. A refused frame changes nothing.
-    pub fn push_frame(&mut self, context: Option<&str>, faces: &[NewFace<'_>]) -> Result<(), LearnError> {
-        self.check_names(faces.iter().filter_map(|face| face.name))?;
-        let is_first = self.data.contexts().is_empty() && self.waiting.contexts().is_empty();
-        self.model.identity.check_context(context, is_first)?;
+    pub fn push_frame(&mut self, context: Option<&str>, faces: &[NewFace<'_>]) -> Result<(), TargetError> {
+        let names = self.waiting.names().iter().map(String::as_str);
+        self.target.check_names(names.chain(faces.iter().filter_map(|face| face.name)))?;
+        let is_first = self.target.data().contexts().is_empty() && self.waiting.contexts().is_empty();
+        self.target.model().identity.check_context(context, is_first)?;
         self.waiting.push_frame(context, faces)?;
         if self.waiting.n_frames() >= self.schedule.frames { self.learn() } else { Ok(()) }
     }
 
     /// Names a face that has been learnt from. It counts from the next sweep on.
-    pub fn name(&mut self, face: FaceId, name: &str) -> Result<(), LearnError> {
-        self.check_names(std::iter::once(name))?;
-        self.data.set_name(face, Some(name));
-        Ok(self.ensemble.extend(&self.model, &self.data)?)
+    pub fn name(&mut self, face: FaceId, name: &str) -> Result<(), TargetError> {
+        self.target.check_names(self.waiting.names().iter().map(String::as_str).chain([name]))?;
+        self.target.set_name(face, Some(name))?;
+        self.ensemble.extend(&self.target);
+        Ok(())
     }
 
     /// Learns from what is waiting, if anything is.
-    pub fn finish(&mut self) -> Result<(), LearnError> {
+    pub fn finish(&mut self) -> Result<(), TargetError> {
         if self.waiting.n_frames() == 0 { Ok(()) } else { self.learn() }
     }
 
-    fn learn(&mut self) -> Result<(), LearnError> {
-        let waiting = std::mem::replace(&mut self.waiting, Dataset::empty(self.data.dimension())?);
+    fn learn(&mut self) -> Result<(), TargetError> {
+        let waiting = std::mem::replace(&mut self.waiting, Dataset::empty(self.target.data().dimension())?);
         for frame in waiting.frames() {
             let context = waiting.given_context(frame).map(|context| &*waiting.contexts()[context.index()]);
             let name = |face| waiting.given_name(face).map(|label| &*waiting.names()[label.index()]);
@@ -91,31 +82,16 @@ impl Learner {
                 .iter()
                 .map(|&face| NewFace { embedding: waiting.embedding(face), name: name(face) })
                 .collect();
-            self.data.push_frame(context, &faces)?;
+            self.target.push_frame(context, &faces)?;
         }
         match self.schedule.revisits {
-            0 => self.ensemble.extend(&self.model, &self.data)?,
-            revisits => self.ensemble.absorb(revisits, &self.model, &self.data)?,
+            0 => self.ensemble.extend(&self.target),
+            revisits => self.ensemble.absorb(revisits, &self.target),
         }
         if self.schedule.sweeps > 0 {
-            self.ensemble.sweep(self.schedule.sweeps, &self.sweep, &self.model, &self.data);
+            self.ensemble.sweep(self.schedule.sweeps, &self.sweep, &self.target);
         }
         Ok(())
-    }
-
-    /// Refuses names that would leave no room for others.
-    fn check_names<'n>(&'n self, more: impl Iterator<Item = &'n str>) -> Result<(), ModelError> {
-        let mut more = more.peekable();
-        if more.peek().is_none() && self.waiting.names().is_empty() {
-            return Ok(());
-        }
-        let mut names: Vec<String> = self.data.names().to_vec();
-        for name in self.waiting.names().iter().map(String::as_str).chain(more) {
-            if !names.iter().any(|known| known == name) {
-                names.push(name.to_owned());
-            }
-        }
-        if names.len() == self.data.names().len() { Ok(()) } else { self.model.name.check(&names) }
     }
 
     /// The chains.
@@ -123,14 +99,14 @@ impl Learner {
         &self.ensemble
     }
 
-    /// What has been learnt from; frames that wait for the schedule are not in it yet.
-    pub fn data(&self) -> &Dataset {
-        &self.data
+    /// The model, and what has been learnt from; frames that wait for the schedule are not in it yet.
+    pub fn target(&self) -> &Target {
+        &self.target
     }
 
-    /// The model.
-    pub fn model(&self) -> &Model {
-        &self.model
+    /// What all chains believe now.
+    pub fn draws(&self) -> Vec<Draw> {
+        self.ensemble.draws(&self.target)
     }
 }
 
@@ -155,9 +131,9 @@ mod tests {
         let mut learner =
             Learner::new(model(), 2, 1, Schedule { frames: 3, sweeps: 1, revisits: 0 }).unwrap();
         learner.push_frame(None, &FACE).unwrap();
-        assert_eq!(learner.ensemble().draws(learner.model(), learner.data())[0].identities.len(), 0);
+        assert_eq!(learner.draws()[0].identities.len(), 0);
         learner.finish().unwrap();
-        assert_eq!(learner.ensemble().draws(learner.model(), learner.data())[0].identities.len(), 1);
+        assert_eq!(learner.draws()[0].identities.len(), 1);
     }
 
     #[test]
@@ -169,7 +145,7 @@ mod tests {
         let mut learner = Learner::new(model, 1, 1, Schedule::ONLINE).unwrap();
         assert!(learner.push_frame(None, &FACE).is_err(), "the first frame has no context");
         assert!(learner.push_frame(Some("gym"), &FACE).is_err(), "the table has no such context");
-        assert_eq!(learner.data().n_frames(), 0);
+        assert_eq!(learner.target().data().n_frames(), 0);
         for context in ["home", "work"] {
             learner.push_frame(Some(context), &FACE).unwrap();
         }
@@ -184,8 +160,7 @@ mod tests {
             let mut model = model();
             model.context.mode = mode;
             let learner = Learner::new(model, 2, 1, Schedule::ONLINE).unwrap();
-            let draws = learner.ensemble().draws(learner.model(), learner.data());
-            let posterior = Posterior::new(learner.model().clone(), learner.data(), &draws);
+            let posterior = Posterior::new(learner.target(), &learner.draws());
             let answer = &posterior.predict(None, &[&[1.0, 2.0]], false)[0];
             assert!((answer.stranger - 1.0).abs() < 1e-12, "{mode:?} {answer:?}");
         }

@@ -4,14 +4,13 @@
 //! the moves change, so the posterior stays as it is.
 
 use super::Chain;
-use crate::data::Dataset;
 use crate::gibbs::memo::Memo;
 use crate::gibbs::{self, assignments};
 use crate::ids::{FaceId, IdentityId};
 use crate::math::ln_sum_exp;
-use crate::model::Model;
 use crate::model::face::Centred;
 use crate::state::Name;
+use crate::target::Target;
 
 /// What speaks for one seat of a face, all other faces staying where they are.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,8 +31,8 @@ pub struct Seat {
 
 impl Chain {
     /// Takes a face off its seat, weighs all seats, and seats it anew; returns the weights, a new identity last.
-    pub fn reseat(&mut self, face: FaceId, model: &Model, data: &Dataset) -> Vec<Seat> {
-        self.reseat_with(face, model, data, &mut Memo::default())
+    pub fn reseat(&mut self, face: FaceId, target: &Target) -> Vec<Seat> {
+        self.reseat_with(face, target, &mut Memo::default())
     }
 
     /// Takes in the frames that have arrived since, as [`Chain::absorb`] does without revisits, and then reseats their
@@ -42,32 +41,32 @@ impl Chain {
     pub fn absorb_and_reseat(
         &mut self,
         rounds: usize,
-        model: &Model,
-        data: &Dataset,
+        target: &Target,
         mut told: impl FnMut(usize, Vec<Seat>),
     ) {
         let n_before = self.state.seating.size().0;
-        let mut memo = self.absorb_knowing(0, model, data);
+        let mut memo = self.absorb_knowing(0, target);
         for _ in 0..rounds {
-            for (place, face) in data.faces().skip(n_before).enumerate() {
-                told(place, self.reseat_with(face, model, data, &mut memo));
+            for (place, face) in target.data().faces().skip(n_before).enumerate() {
+                told(place, self.reseat_with(face, target, &mut memo));
                 let identity = self.state.seating.identity_of(face).expect("it was seated");
-                self.rename(identity, model);
+                self.rename(identity, target);
             }
         }
     }
 
-    fn reseat_with(&mut self, face: FaceId, model: &Model, data: &Dataset, memo: &mut Memo) -> Vec<Seat> {
+    fn reseat_with(&mut self, face: FaceId, target: &Target, memo: &mut Memo) -> Vec<Seat> {
+        let model = target.model();
         let mut x = Centred::default();
         let nobody = model.face.group();
         let (state, rng) = (&mut self.state, &mut self.rng);
-        state.look(face, model, data, &mut x);
-        let left = state.remove(face, &x, model, data);
+        state.look(face, target, &mut x);
+        let left = state.remove(face, &x, target);
         // The terms of `assignments::ln_weights`, apart.
         let mut said = vec![0.0; state.seating.n_identities() + 1];
-        state.weigh_statements(face, model, data, &mut said);
-        state.weigh_frame(face, model, data, &mut said);
-        let context = state.context_of_face(face, data);
+        state.weigh_statements(face, target, &mut said);
+        state.weigh_frame(face, target, &mut said);
+        let context = state.context_of_face(face, target.data());
         let identities = state.seating.identities().iter().copied().map(Some).chain([None]);
         let mut seats: Vec<Seat> = identities
             .zip(said)
@@ -90,29 +89,30 @@ impl Chain {
         seats.iter_mut().zip(&ln_weights).for_each(|(seat, weight)| seat.p = (weight - total).exp());
         let drawn = rng.categorical_ln(&mut ln_weights);
         let seat = seats[drawn].identity;
-        let joined = assignments::take(face, seat, &mut x, &nobody, state, model, data, rng);
+        let joined = assignments::take(face, seat, &mut x, &nobody, state, target, rng);
         memo.moved(face, Some(left), joined);
         seats
     }
 
     /// Looks at some faces again: each is reseated, pairs that people compared are parted or joined with all their
     /// identities' faces, and names are redrawn.
-    pub fn settle(&mut self, faces: &[FaceId], model: &Model, data: &Dataset) {
+    pub fn settle(&mut self, faces: &[FaceId], target: &Target) {
         for &face in faces {
-            self.reseat(face, model, data);
+            self.reseat(face, target);
         }
         let (state, rng) = (&mut self.state, &mut self.rng);
-        let links = |&face: &FaceId| data.evidence().links(face).iter().map(move |link| [face, link.0]);
+        let links =
+            |&face: &FaceId| target.data().evidence().links(face).iter().map(move |link| [face, link.0]);
         let pairs: Vec<[FaceId; 2]> = faces.iter().flat_map(links).collect();
-        gibbs::split_merge::on_pairs(&pairs, state, model, data, rng);
-        gibbs::names::step(state, model, rng);
-        debug_assert_eq!(state.check(model, data), Ok(()));
+        gibbs::split_merge::on_pairs(&pairs, state, target, rng);
+        gibbs::names::step(state, target, rng);
+        debug_assert_eq!(state.check(target), Ok(()));
     }
 
     /// Redraws the name of one identity.
-    pub fn rename(&mut self, identity: IdentityId, model: &Model) {
+    pub fn rename(&mut self, identity: IdentityId, target: &Target) {
         if self.state.names.n_known() > 0 {
-            gibbs::names::redraw(identity, &mut self.state, model, &mut self.rng);
+            gibbs::names::redraw(identity, &mut self.state, target, &mut self.rng);
         }
     }
 }

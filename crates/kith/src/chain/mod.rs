@@ -15,7 +15,7 @@ mod start;
 pub use agreement::{AGREED, Agreement};
 pub use draw::Draw;
 pub use ensemble::{Ensemble, Run, Watch};
-pub use learner::{LearnError, Learner, Schedule};
+pub use learner::{Learner, Schedule};
 pub use local::Seat;
 pub use prior::learn_full_prior;
 pub use resume::Memory;

@@ -10,6 +10,7 @@ use crate::gibbs::Sweep;
 use crate::model::{FaceModel, Full, Model, ModelError};
 use crate::random::{Rng, stream};
 use crate::state::State;
+use crate::target::Target;
 
 use super::Start;
 
@@ -29,21 +30,21 @@ pub fn learn_full_prior(
     after_sweep: &mut dyn FnMut(f64),
 ) -> Result<Full, ModelError> {
     let mut rng = stream(SEED, 0);
-    let some = some_frames(data, &mut rng);
-    let data = some.as_ref().unwrap_or(data);
+    let mut data = some_frames(data, &mut rng).unwrap_or_else(|| data.clone());
     let mut model = model.clone();
     let mut full = Full::from_faces(data.embeddings());
     let mut done = 0;
     for round in 0..ROUNDS {
         model.face = FaceModel::full(full.clone());
-        model.check(data)?;
-        let mut state = Start::Sequential.state(&model, data, &mut rng);
+        let target = Target::new(model.clone(), data)?;
+        let mut state = Start::Sequential.state(&target, &mut rng);
         for _ in 0..SWEEPS {
-            Sweep::default().run(&mut state, &model, data, &mut rng);
+            Sweep::default().run(&mut state, &target, &mut rng);
             done += 1;
             after_sweep(done as f64 / (ROUNDS * SWEEPS) as f64);
         }
-        let next = Full::from_supposed(data.embeddings(), &people(&state, data));
+        data = target.into_data();
+        let next = Full::from_supposed(data.embeddings(), &people(&state, &data));
         let is_settled = round > 0 && next.is_near(&full);
         full = next;
         if is_settled {

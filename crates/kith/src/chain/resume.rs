@@ -6,13 +6,13 @@
 
 use super::absorb::Attention;
 use super::{Chain, Draw};
-use crate::data::Dataset;
 use crate::gibbs::{self, assignments::Scan};
 use crate::ids::{ContextId, IdentityId, LabelId};
 use crate::math::{ln_add_exp, ln_sum_exp};
-use crate::model::{ContextMode, Model};
+use crate::model::ContextMode;
 use crate::random;
 use crate::state::{Name, State};
+use crate::target::Target;
 
 /// What is remembered of a chain.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,20 +79,21 @@ impl Chain {
     ///
     /// # Panics
     /// When the memory is not one of this dataset.
-    pub fn resume(memory: &Memory, seed: u64, model: &Model, data: &Dataset) -> Self {
+    pub fn resume(memory: &Memory, seed: u64, target: &Target) -> Self {
+        let (model, data) = target.parts();
         assert_eq!(memory.identities.len(), data.n_faces(), "a memory has one entry per face");
         assert_eq!(memory.contexts.len(), data.n_frames(), "a memory has one entry per frame");
         let sown = seed ^ memory.sweep.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let mut rng = random::stream(sown, u64::from(memory.chain));
-        let mut state = State::empty(model);
+        let mut state = State::empty(target);
         state.weights.global_concentration = memory.global_concentration;
         state.weights.context_concentration = memory.context_concentration;
         state.names.concentration = memory.name_concentration;
         state.names.error_rate = memory.error_rate;
-        state.extend(data, model, &mut rng);
-        recall_contexts(memory, &mut state, model, data);
+        state.extend(target, &mut rng);
+        recall_contexts(memory, &mut state, target);
         recall_name_weights(memory, &mut state);
-        let mut scan = Scan::new(model);
+        let mut scan = Scan::new(target);
         let mut slots: Vec<Option<IdentityId>> = vec![None; memory.names.len()];
         for (face, remembered) in data.faces().zip(&memory.identities) {
             let scale = memory.scales.get(face.index()).copied().flatten();
@@ -100,9 +101,9 @@ impl Chain {
             scale.filter(is_scale).into_iter().for_each(|scale| state.faces.set_scale(face, scale));
             let Some(number) = remembered.map(|number| number as usize) else { continue };
             match slots[number] {
-                Some(identity) => scan.seat_at(face, identity, &mut state, model, data),
+                Some(identity) => scan.seat_at(face, identity, &mut state, target),
                 None => {
-                    let identity = scan.seat_apart(face, &mut state, model, data, &mut rng);
+                    let identity = scan.seat_apart(face, &mut state, target, &mut rng);
                     let is_known = |label: &LabelId| label.index() < data.names().len();
                     let name = memory.names[number].filter(is_known).map_or(Name::Unknown, Name::Known);
                     state.names.set(identity, name);
@@ -112,13 +113,13 @@ impl Chain {
         }
         recall_weights(memory, &slots, &mut state);
         if state.seating.n_identities() > 0 {
-            gibbs::names::redraw_weights(&mut state, model, &mut rng);
-            gibbs::faces::step(&mut state, model, &mut rng);
-            gibbs::weights::step(&mut state, model, data, &mut rng);
+            gibbs::names::redraw_weights(&mut state, target, &mut rng);
+            gibbs::faces::step(&mut state, target, &mut rng);
+            gibbs::weights::step(&mut state, target, &mut rng);
         }
         let attention = Attention::default();
         let mut chain = Self { state, rng, number: memory.chain, n_sweeps: memory.sweep, attention };
-        chain.extend(model, data);
+        chain.extend(target);
         chain
     }
 }
@@ -159,7 +160,8 @@ fn ln(weight: f64) -> f64 {
 }
 
 /// Puts frames back in the contexts that were sampled for them, and contexts' concentrations.
-fn recall_contexts(memory: &Memory, state: &mut State, model: &Model, data: &Dataset) {
+fn recall_contexts(memory: &Memory, state: &mut State, target: &Target) {
+    let (model, data) = target.parts();
     for (frame, remembered) in data.frames().zip(&memory.contexts) {
         let is_given = model.context.mode == ContextMode::Given && data.given_context(frame).is_some();
         let Some(context) = remembered.map(|number| ContextId::new(number as usize)) else { continue };
@@ -167,7 +169,7 @@ fn recall_contexts(memory: &Memory, state: &mut State, model: &Model, data: &Dat
             continue;
         }
         if model.context.mode == ContextMode::Unbounded {
-            state.lay_out_contexts(context.index() + 1, data, model);
+            state.lay_out_contexts(context.index() + 1, target);
         }
         if context.index() < state.seating.n_contexts() {
             state.move_frame(frame, context, data);
@@ -194,21 +196,18 @@ mod tests {
     #[test]
     fn a_chain_goes_on_from_a_draw_in_every_mode_with_faces_come_and_gone() {
         for case in cases::all() {
-            let (state, data) = prior::draw(&case.model, &case.layout, &mut driver(5));
-            let draw = Draw::of(&state, 3, 17, &case.model, &data);
-            let mut chain = Chain::resume(&Memory::of(&draw), 1, &case.model, &data);
-            chain.state().check(&case.model, &data).unwrap();
-            let again = chain.draw(&case.model, &data);
+            let (state, target) = prior::draw(&case.target, &mut driver(5));
+            let draw = Draw::of(&state, 3, 17, &target);
+            let mut chain = Chain::resume(&Memory::of(&draw), 1, &target);
+            chain.state().check(&target).unwrap();
+            let again = chain.draw(&target);
             let seats = |draw: &Draw| (draw.identities.clone(), draw.contexts.clone(), draw.names.clone());
             assert_eq!(seats(&again), seats(&draw), "{}", case.name);
             assert_eq!((again.chain, again.sweep), (3, 17));
-            assert_eq!(
-                again,
-                Chain::resume(&Memory::of(&draw), 1, &case.model, &data).draw(&case.model, &data)
-            );
+            assert_eq!(again, Chain::resume(&Memory::of(&draw), 1, &target).draw(&target));
 
             // One face has lost its seat and two have arrived.
-            let mut more = data.clone();
+            let mut more = target.clone();
             let new = [[0.5, -0.5, 1.0], [3.0, 1.0, 0.0]];
             let faces = new.each_ref().map(|x| NewFace { embedding: x, name: None });
             more.push_frame(Some("home"), &faces).unwrap();
@@ -216,9 +215,9 @@ mod tests {
             memory.identities[2] = None;
             memory.identities.extend([None, None]);
             memory.contexts.push(None);
-            chain = Chain::resume(&memory, 1, &case.model, &more);
-            chain.sweep(&Sweep::default(), &case.model, &more);
-            chain.state().check(&case.model, &more).unwrap();
+            chain = Chain::resume(&memory, 1, &more);
+            chain.sweep(&Sweep::default(), &more);
+            chain.state().check(&more).unwrap();
         }
     }
 }

@@ -4,13 +4,12 @@ use serde::{Deserialize, Serialize};
 
 use super::absorb::Attention;
 use super::{Draw, Start};
-use crate::data::Dataset;
 use crate::gibbs::assignments::Scan;
 use crate::gibbs::{Info, Sweep};
 use crate::ids::FaceId;
-use crate::model::Model;
 use crate::random::{self, Rng};
 use crate::state::State;
+use crate::target::Target;
 
 /// A running chain. Serialised and read back it goes on bit for bit as if it had not been interrupted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -25,9 +24,9 @@ pub struct Chain {
 
 impl Chain {
     /// Starts chain `number` of a seed. The model must have passed [`Model::check`].
-    pub fn start(start: Start, number: u32, seed: u64, model: &Model, data: &Dataset) -> Self {
+    pub fn start(start: Start, number: u32, seed: u64, target: &Target) -> Self {
         let mut rng = random::stream(seed, u64::from(number));
-        let state = start.state(model, data, &mut rng);
+        let state = start.state(target, &mut rng);
         Self { state, rng, number, n_sweeps: 0, attention: Attention::default() }
     }
 
@@ -59,22 +58,22 @@ impl Chain {
     }
 
     /// One sweep.
-    pub fn sweep(&mut self, sweep: &Sweep, model: &Model, data: &Dataset) -> Info {
+    pub fn sweep(&mut self, sweep: &Sweep, target: &Target) -> Info {
         self.n_sweeps += 1;
-        sweep.run(&mut self.state, model, data, &mut self.rng)
+        sweep.run(&mut self.state, target, &mut self.rng)
     }
 
     /// Takes in frames, contexts and names that have arrived since: newcomers are seated one by one.
-    pub fn extend(&mut self, model: &Model, data: &Dataset) {
-        self.state.extend(data, model, &mut self.rng);
+    pub fn extend(&mut self, target: &Target) {
+        self.state.extend(target, &mut self.rng);
         let seating = self.state.seating();
         let newcomers: Vec<FaceId> =
-            data.faces().filter(|&face| seating.identity_of(face).is_none()).collect();
-        Scan::new(model).pass(&newcomers, &mut self.state, model, data, &mut self.rng);
+            target.data().faces().filter(|&face| seating.identity_of(face).is_none()).collect();
+        Scan::new(target).pass(&newcomers, &mut self.state, target, &mut self.rng);
     }
 
     /// The state as a draw of the posterior.
-    pub fn draw(&self, model: &Model, data: &Dataset) -> Draw {
-        Draw::of(&self.state, self.number, self.n_sweeps, model, data)
+    pub fn draw(&self, target: &Target) -> Draw {
+        Draw::of(&self.state, self.number, self.n_sweeps, target)
     }
 }

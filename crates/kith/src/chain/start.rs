@@ -1,12 +1,11 @@
 //! Starting points of chains: dispersed, so that chains that agree in the end mean something.
 
-use crate::data::Dataset;
 use crate::gibbs::assignments::Scan;
 use crate::gibbs::{names, weights};
 use crate::ids::{FaceId, IdentityId};
-use crate::model::Model;
 use crate::random::Rng;
 use crate::state::State;
+use crate::target::Target;
 
 /// Where a chain starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,11 +25,12 @@ impl Start {
     pub const ALL: [Self; 4] = [Self::Sequential, Self::Together, Self::Apart, Self::Random];
 
     /// A first state: faces seated, then names and weights drawn given the seats.
-    pub fn state(self, model: &Model, data: &Dataset, rng: &mut Rng) -> State {
-        let mut state = State::empty(model);
-        state.extend(data, model, rng);
-        let mut scan = Scan::new(model);
-        let mut order: Vec<FaceId> = data.faces().collect();
+    pub fn state(self, target: &Target, rng: &mut Rng) -> State {
+        let _model = target.model();
+        let mut state = State::empty(target);
+        state.extend(target, rng);
+        let mut scan = Scan::new(target);
+        let mut order: Vec<FaceId> = target.data().faces().collect();
         rng.shuffle(&mut order);
         match self {
             Self::Sequential => {
@@ -39,22 +39,22 @@ impl Start {
                     // Every new identity takes its share of what is left for the next: without fresh weights the people
                     // who come late would find no seat of their own.
                     let next = order.len().min(n_seated + n_seated / 8 + 1);
-                    scan.pass(&order[n_seated..next], &mut state, model, data, rng);
-                    weights::step(&mut state, model, data, rng);
+                    scan.pass(&order[n_seated..next], &mut state, target, rng);
+                    weights::step(&mut state, target, rng);
                     n_seated = next;
                 }
             }
             Self::Apart => order.iter().for_each(|&face| {
-                scan.seat_apart(face, &mut state, model, data, rng);
+                scan.seat_apart(face, &mut state, target, rng);
             }),
-            Self::Together => seat_in_groups(1, &order, &mut scan, &mut state, model, data, rng),
+            Self::Together => seat_in_groups(1, &order, &mut scan, &mut state, target, rng),
             Self::Random => {
-                let n_groups = (data.n_faces() as f64).sqrt().ceil() as usize;
-                seat_in_groups(n_groups, &order, &mut scan, &mut state, model, data, rng);
+                let n_groups = (target.data().n_faces() as f64).sqrt().ceil() as usize;
+                seat_in_groups(n_groups, &order, &mut scan, &mut state, target, rng);
             }
         }
-        names::step(&mut state, model, rng);
-        weights::step(&mut state, model, data, rng);
+        names::step(&mut state, target, rng);
+        weights::step(&mut state, target, rng);
         state
     }
 }
@@ -65,16 +65,15 @@ fn seat_in_groups(
     faces: &[FaceId],
     scan: &mut Scan,
     state: &mut State,
-    model: &Model,
-    data: &Dataset,
+    target: &Target,
     rng: &mut Rng,
 ) {
     let mut groups: Vec<Option<IdentityId>> = vec![None; n_groups];
     for &face in faces {
         let group = &mut groups[rng.below(n_groups)];
         match *group {
-            Some(identity) => scan.seat_at(face, identity, state, model, data),
-            None => *group = Some(scan.seat_apart(face, state, model, data, rng)),
+            Some(identity) => scan.seat_at(face, identity, state, target),
+            None => *group = Some(scan.seat_apart(face, state, target, rng)),
         }
     }
 }

@@ -1,10 +1,6 @@
 //! Faces in frames: who is on which photo, in which context, under which given name.
 
-use std::any::Any;
-use std::sync::Arc;
-
 use super::neighbours::Neighbours;
-use super::portraits::{Portrait, Portraits};
 use super::{DataError, Embeddings, Evidence, Statement};
 use crate::ids::{ContextId, FaceId, FrameId, LabelId};
 
@@ -20,7 +16,6 @@ pub struct Dataset {
     names: Vec<String>,
     evidence: Evidence,
     neighbours: Neighbours,
-    portraits: Portraits,
 }
 
 /// One face of a frame that arrives.
@@ -45,7 +40,6 @@ impl Dataset {
             names: Vec::new(),
             evidence: Evidence::default(),
             neighbours: Neighbours::default(),
-            portraits: Portraits::default(),
         })
     }
 
@@ -91,7 +85,6 @@ impl Dataset {
             names,
             evidence: Evidence::default(),
             neighbours: Neighbours::default(),
-            portraits: Portraits::default(),
         })
     }
 
@@ -114,7 +107,6 @@ impl Dataset {
         let context = context.map(|context| ContextId(intern(&mut self.contexts, context)));
         self.given_context.push(context);
         self.neighbours.extend(self.embeddings.len());
-        self.portraits.extend(self.embeddings.len());
         Ok(frame)
     }
 
@@ -161,7 +153,6 @@ impl Dataset {
     pub(crate) fn set_embedding(&mut self, face: FaceId, embedding: &[f32]) {
         self.embeddings.set(face.index(), embedding);
         self.neighbours.clear();
-        self.portraits.forget(face);
     }
 
     /// Replaces the given name of a face by another known one, for simulations.
@@ -207,16 +198,6 @@ impl Dataset {
     /// A few of the faces before a face that look most like it, nearest first; worked out when first asked for.
     pub fn neighbours(&self, face: FaceId) -> &[FaceId] {
         self.neighbours.of(face, &self.embeddings)
-    }
-
-    /// A face as a transform puts it; made by `make` when first asked for, and shared.
-    pub(crate) fn portrait<T: Any + Send + Sync>(
-        &self,
-        face: FaceId,
-        transform: &Arc<T>,
-        make: impl FnOnce() -> Portrait,
-    ) -> Portrait {
-        self.portraits.of(face, self.n_faces(), transform, make)
     }
 
     /// `f_n`.

@@ -4,12 +4,10 @@ mod dataset;
 mod embeddings;
 mod evidence;
 mod neighbours;
-mod portraits;
 
 pub use dataset::{Dataset, NewFace};
 pub use embeddings::Embeddings;
 pub use evidence::{Evidence, Statement};
-pub(crate) use portraits::Portrait;
 
 /// What is wrong with data that were offered.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

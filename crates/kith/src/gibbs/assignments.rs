@@ -7,13 +7,13 @@
 use super::memo::Memo;
 use super::seats::{Seats, rounded_up};
 use super::shortlist::Shortlist;
-use crate::data::Dataset;
 use crate::ids::{FaceId, IdentityId};
 use crate::math::ln_sum_exp;
 use crate::model::face::{Centred, FaceKind, Group, PerScale, Screen};
 use crate::model::{FaceUpdate, Model};
 use crate::random::Rng;
 use crate::state::State;
+use crate::target::Target;
 
 /// So many faces are looked at together.
 const BLOCK: usize = 32;
@@ -21,9 +21,9 @@ const BLOCK: usize = 32;
 const FEW: usize = 8;
 
 /// Reseats every face in turn; returns how many changed their identity.
-pub fn step(state: &mut State, model: &Model, data: &Dataset, rng: &mut Rng) -> usize {
-    let faces: Vec<FaceId> = data.faces().collect();
-    Scan::new(model).pass(&faces, state, model, data, rng)
+pub fn step(state: &mut State, target: &Target, rng: &mut Rng) -> usize {
+    let faces: Vec<FaceId> = target.data().faces().collect();
+    Scan::new(target).pass(&faces, state, target, rng)
 }
 
 /// What a scan keeps between faces, to allocate nothing on the way.
@@ -52,7 +52,8 @@ pub struct Scan {
 
 impl Scan {
     /// Ready for the first face.
-    pub fn new(model: &Model) -> Self {
+    pub fn new(target: &Target) -> Self {
+        let model = target.model();
         Self {
             nobody: model.face.group(),
             block: Vec::new(),
@@ -76,47 +77,32 @@ impl Scan {
         &mut self,
         face: FaceId,
         state: &mut State,
-        model: &Model,
-        data: &Dataset,
+        target: &Target,
         rng: &mut Rng,
     ) -> IdentityId {
-        let x = self.look(face, state, model, data);
-        let identity = state.open(face, x, model, data, rng);
-        state.insert(face, x, identity, model, data);
+        let x = self.look(face, state, target);
+        let identity = state.open(face, x, target, rng);
+        state.insert(face, x, identity, target);
         identity
     }
 
     /// Seats a face at a given identity.
-    pub(crate) fn seat_at(
-        &mut self,
-        face: FaceId,
-        identity: IdentityId,
-        state: &mut State,
-        model: &Model,
-        data: &Dataset,
-    ) {
-        let x = self.look(face, state, model, data);
-        state.insert(face, x, identity, model, data);
+    pub(crate) fn seat_at(&mut self, face: FaceId, identity: IdentityId, state: &mut State, target: &Target) {
+        let x = self.look(face, state, target);
+        state.insert(face, x, identity, target);
     }
 
-    fn look(&mut self, face: FaceId, state: &State, model: &Model, data: &Dataset) -> &Centred {
+    fn look(&mut self, face: FaceId, state: &State, target: &Target) -> &Centred {
         self.block.resize_with(1, Centred::default);
-        state.look(face, model, data, &mut self.block[0]);
+        state.look(face, target, &mut self.block[0]);
         &self.block[0]
     }
 
     /// Seats faces one after the other, each given all others, whether it was seated before or not; returns how many
     /// have another identity than before.
-    pub fn pass(
-        &mut self,
-        faces: &[FaceId],
-        state: &mut State,
-        model: &Model,
-        data: &Dataset,
-        rng: &mut Rng,
-    ) -> usize {
+    pub fn pass(&mut self, faces: &[FaceId], state: &mut State, target: &Target, rng: &mut Rng) -> usize {
         let mut n_moved = 0;
-        self.pass_with(faces, state, model, data, rng, |_| n_moved += 1);
+        self.pass_with(faces, state, target, rng, |_| n_moved += 1);
         n_moved
     }
 
@@ -125,11 +111,11 @@ impl Scan {
         &mut self,
         faces: &[FaceId],
         state: &mut State,
-        model: &Model,
-        data: &Dataset,
+        target: &Target,
         rng: &mut Rng,
         mut moved: impl FnMut(usize),
     ) {
+        let model = target.model();
         let is_dear = faces.len() < FEW && matches!(model.face.kind, FaceKind::Full(_));
         let is_screened = model.face.update == FaceUpdate::Collapsed && !is_dear;
         if is_screened || model.face.update == FaceUpdate::Explicit {
@@ -144,7 +130,7 @@ impl Scan {
             let mut block = std::mem::take(&mut self.block);
             block.resize_with(faces.len(), Centred::default);
             for (x, &face) in block.iter_mut().zip(faces) {
-                state.look(face, model, data, x);
+                state.look(face, target, x);
             }
             if is_screened {
                 let identities = state.seating.identities();
@@ -156,9 +142,9 @@ impl Scan {
                 // It may have got another since, if it stands in the list twice.
                 x.set_scale(state.faces.scale(face));
                 let has_moved = if is_screened {
-                    self.seat_screened(row, faces, x, state, model, data, rng)
+                    self.seat_screened(row, faces, x, state, target, rng)
                 } else {
-                    self.seat_plainly(face, x, state, model, data, rng)
+                    self.seat_plainly(face, x, state, target, rng)
                 };
                 if has_moved {
                     moved(number * BLOCK + row);
@@ -185,16 +171,15 @@ impl Scan {
         face: FaceId,
         x: &mut Centred,
         state: &mut State,
-        model: &Model,
-        data: &Dataset,
+        target: &Target,
         rng: &mut Rng,
     ) -> bool {
         // From here on every count is the paper's "-n".
-        let before = state.seating.identity_of(face).map(|_| state.remove(face, x, model, data));
-        weigh(face, x, &self.nobody, state, model, data, &mut self.memo, &mut self.ln_weights);
+        let before = state.seating.identity_of(face).map(|_| state.remove(face, x, target));
+        weigh(face, x, &self.nobody, state, target, &mut self.memo, &mut self.ln_weights);
         let drawn = rng.categorical_ln(&mut self.ln_weights);
         let seat = state.seating.identities().get(drawn).copied();
-        let identity = take(face, seat, x, &self.nobody, state, model, data, rng);
+        let identity = take(face, seat, x, &self.nobody, state, target, rng);
         self.memo.moved(face, before, identity);
         before != Some(identity)
     }
@@ -206,10 +191,10 @@ impl Scan {
         faces: &[FaceId],
         x: &mut Centred,
         state: &mut State,
-        model: &Model,
-        data: &Dataset,
+        target: &Target,
         rng: &mut Rng,
     ) -> bool {
+        let (model, data) = target.parts();
         let face = faces[row];
         let (scale, context) = (x.scale(), state.context_of_face(face, data));
         let place = state.seating.identity_of(face).map(|identity| state.seating.place_of(identity));
@@ -223,7 +208,7 @@ impl Scan {
         // keep it until it is known to move: few do.
         let before = place.map(|_| match rejoining {
             Some(_) => state.lift(face, data),
-            None => state.remove(face, x, model, data),
+            None => state.remove(face, x, target),
         });
         let has_emptied = state.seating.n_identities() < n_identities;
         if let Some(place) = place.filter(|_| has_emptied) {
@@ -231,7 +216,7 @@ impl Scan {
             self.seats.close(place);
         }
         let left = place.filter(|_| !has_emptied);
-        let drawn = self.draw(row, left, rejoining.as_ref(), face, x, state, model, data, rng);
+        let drawn = self.draw(row, left, rejoining.as_ref(), face, x, state, target, rng);
         let seat = state.seating.identities().get(drawn).copied();
         let identity = match (rejoining, before) {
             (Some(mut terms), Some(own)) if seat == Some(own) => {
@@ -246,7 +231,7 @@ impl Scan {
                 if let Some(own) = before.filter(|_| rejoining.is_some()) {
                     state.faces.forget(own, x, &model.face);
                 }
-                take(face, seat, x, &self.nobody, state, model, data, rng)
+                take(face, seat, x, &self.nobody, state, target, rng)
             }
         };
         // The faces still to come are to know the identities that changed, but for the faces of these: what they weigh
@@ -291,21 +276,20 @@ impl Scan {
         face: FaceId,
         x: &Centred,
         state: &State,
-        model: &Model,
-        data: &Dataset,
+        target: &Target,
         rng: &mut Rng,
     ) -> usize {
         let Self { nobody, screen, seats, bounds, said, shortlist, .. } = self;
-        let context = state.context_of_face(face, data);
+        let context = state.context_of_face(face, target.data());
         let identities = state.seating.identities();
         bounds.clear();
         bounds.extend(screen.bounds(row).iter().zip(seats.row(context)).map(|(face, seat)| face + seat));
-        let has_said = state.says_anything(face, model, data);
+        let has_said = state.says_anything(face, target);
         if has_said {
             said.clear();
             said.resize(identities.len() + 1, 0.0);
-            state.weigh_statements(face, model, data, said);
-            state.weigh_frame(face, model, data, said);
+            state.weigh_statements(face, target, said);
+            state.weigh_frame(face, target, said);
             for (bound, &said) in bounds.iter_mut().zip(&*said) {
                 *bound += rounded_up(said);
             }
@@ -315,12 +299,12 @@ impl Scan {
             let identity = identities[place];
             let of_face = match rejoining.filter(|_| Some(place) == left) {
                 Some(terms) => ln_sum_exp(terms),
-                None => state.faces.ln_weight(identity, x, &model.face),
+                None => state.faces.ln_weight(identity, x, &target.model().face),
             };
             state.ln_seat(context, identity) + said(place) + of_face
         };
         let new = identities.len();
-        let ln_new = state.ln_new_seat(context) + said(new) + model.face.ln_predictive(nobody, x);
+        let ln_new = state.ln_new_seat(context) + said(new) + target.model().face.ln_predictive(nobody, x);
         let likely = left.or_else(|| highest(bounds)).map_or((new, ln_new), |place| (place, exactly(place)));
         let known = [(new, ln_new), likely];
         let known = if likely.0 == new { &known[..1] } else { &known };
@@ -328,7 +312,7 @@ impl Scan {
         self.screen_bounds.clone_from(bounds);
         let drawn = shortlist.draw(known, bounds, exactly, rng);
         #[cfg(test)]
-        self.audit(left, rejoining.is_some(), face, x, state, model, data);
+        self.audit(left, rejoining.is_some(), face, x, state, target);
         drawn
     }
 }
@@ -345,13 +329,12 @@ pub(crate) fn take(
     x: &mut Centred,
     nobody: &Group,
     state: &mut State,
-    model: &Model,
-    data: &Dataset,
+    target: &Target,
     rng: &mut Rng,
 ) -> IdentityId {
-    model.face.draw_scale(seat.map_or(nobody, |identity| state.faces.group(identity)), x, rng);
-    let identity = seat.unwrap_or_else(|| state.open(face, x, model, data, rng));
-    state.insert(face, x, identity, model, data);
+    target.model().face.draw_scale(seat.map_or(nobody, |identity| state.faces.group(identity)), x, rng);
+    let identity = seat.unwrap_or_else(|| state.open(face, x, target, rng));
+    state.insert(face, x, identity, target);
     identity
 }
 
@@ -365,11 +348,10 @@ pub fn ln_weights(
     x: &Centred,
     nobody: &Group,
     state: &State,
-    model: &Model,
-    data: &Dataset,
+    target: &Target,
     out: &mut Vec<f64>,
 ) {
-    weigh(face, x, nobody, state, model, data, &mut Memo::default(), out);
+    weigh(face, x, nobody, state, target, &mut Memo::default(), out);
 }
 
 /// [`ln_weights`], where what a face says of identities may be known already.
@@ -379,23 +361,22 @@ fn weigh(
     x: &Centred,
     nobody: &Group,
     state: &State,
-    model: &Model,
-    data: &Dataset,
+    target: &Target,
     memo: &mut Memo,
     out: &mut Vec<f64>,
 ) {
-    let frame = data.frame_of(face);
+    let frame = target.data().frame_of(face);
     let context = state.seating.context_of(frame);
     out.clear();
     for &identity in state.seating.identities() {
         out.push(state.ln_seat(context, identity));
     }
-    out.push(state.ln_new_seat(context) + model.face.ln_predictive(nobody, x));
+    out.push(state.ln_new_seat(context) + target.model().face.ln_predictive(nobody, x));
 
-    state.weigh_statements(face, model, data, out);
-    state.weigh_frame(face, model, data, out);
+    state.weigh_statements(face, target, out);
+    state.weigh_frame(face, target, out);
     for (weight, &identity) in out.iter_mut().zip(state.seating.identities()) {
-        *weight += memo.ln_face(face, identity, || state.faces.ln_weight(identity, x, &model.face));
+        *weight += memo.ln_face(face, identity, || state.faces.ln_weight(identity, x, &target.model().face));
     }
 }
 
@@ -403,7 +384,7 @@ fn weigh(
 mod tests {
     use super::*;
     use crate::cases;
-    use crate::data::Embeddings;
+    use crate::data::{Dataset, Embeddings};
     use crate::gibbs::weights;
     use crate::ids::FrameId;
     use crate::model::{FaceModel, Full, FullPrior, Isotropic, LocalConcentration, Strength};
@@ -426,15 +407,14 @@ mod tests {
             face: FaceId,
             x: &Centred,
             state: &State,
-            model: &Model,
-            data: &Dataset,
+            target: &Target,
         ) {
             let Some(audit) = &mut self.audit else { return };
             let (mut plain, mut state) = (Vec::new(), state.clone());
             if let Some(left) = left.filter(|_| is_lifted) {
-                state.faces.forget(state.seating.identities()[left], x, &model.face);
+                state.faces.forget(state.seating.identities()[left], x, &target.model().face);
             }
-            ln_weights(face, x, &self.nobody, &state, model, data, &mut plain);
+            ln_weights(face, x, &self.nobody, &state, target, &mut plain);
             let Self { shortlist, screen_bounds, .. } = self;
             let n_seats = plain.len();
             for (place, ln_weight) in shortlist.weighed() {
@@ -453,11 +433,11 @@ mod tests {
     }
 
     /// Scans with an audit; how many faces moved.
-    fn audited(state: &mut State, model: &Model, data: &Dataset, rng: &mut Rng) -> (usize, Audit) {
-        let faces: Vec<FaceId> = data.faces().collect();
-        let mut scan = Scan::new(model);
+    fn audited(state: &mut State, target: &Target, rng: &mut Rng) -> (usize, Audit) {
+        let faces: Vec<FaceId> = target.data().faces().collect();
+        let mut scan = Scan::new(target);
         scan.audit = Some(Audit::default());
-        let moved = scan.pass(&faces, state, model, data, rng);
+        let moved = scan.pass(&faces, state, target, rng);
         (moved, scan.audit.expect("it was put there"))
     }
 
@@ -466,17 +446,17 @@ mod tests {
         for case in cases::all() {
             for seed in 0..4 {
                 let mut rng = driver(700 + seed);
-                let (mut state, data) = prior::draw(&case.model, &case.layout, &mut rng);
+                let (mut state, target) = prior::draw(&case.target, &mut rng);
                 for _ in 0..4 {
-                    audited(&mut state, &case.model, &data, &mut rng);
-                    state.check(&case.model, &data).unwrap();
+                    audited(&mut state, &target, &mut rng);
+                    state.check(&target).unwrap();
                 }
             }
         }
     }
 
     /// 40 dimensions, 240 faces in frames of one to three, two contexts.
-    fn crowd(face: FaceModel) -> (Model, Dataset) {
+    fn crowd(face: FaceModel) -> Target {
         let mut model = Model::new(face);
         model.identity.global_concentration = Strength::Fixed(30.0);
         model.identity.local_concentration = LocalConcentration::Shared(Strength::Fixed(20.0));
@@ -485,7 +465,8 @@ mod tests {
         let contexts: Vec<_> = (0..120).map(context).collect();
         let names = vec![None; frames.len()];
         let embeddings = Embeddings::new(vec![0.0; 40 * frames.len()], 40).unwrap();
-        (model, Dataset::new(embeddings, frames, &contexts, &names).unwrap())
+        model.repeat = 1.0;
+        Target::new(model, Dataset::new(embeddings, frames, &contexts, &names).unwrap()).unwrap()
     }
 
     #[test]
@@ -502,26 +483,26 @@ mod tests {
         };
         for face in [FaceModel::isotropic(isotropic), FaceModel::full(Full::new(full))] {
             let mut rng = driver(71);
-            let (mut model, layout) = crowd(face);
-            model.repeat = 1.0;
-            let (mut state, data) = prior::draw(&model, &layout, &mut rng);
+            let (mut state, target) = prior::draw(&crowd(face), &mut rng);
+            let mut model = target.model().clone();
             model.repeat = 0.01;
+            let target = target.with_model(model).unwrap();
             // Everybody apart: identities empty, arrive and grow.
-            let mut scan = Scan::new(&model);
-            let faces: Vec<FaceId> = data.faces().collect();
+            let mut scan = Scan::new(&target);
+            let faces: Vec<FaceId> = target.data().faces().collect();
             for &face in &faces {
-                let x = scan.look(face, &state, &model, &data).clone();
-                state.remove(face, &x, &model, &data);
-                scan.seat_apart(face, &mut state, &model, &data, &mut rng);
+                let x = scan.look(face, &state, &target).clone();
+                state.remove(face, &x, &target);
+                scan.seat_apart(face, &mut state, &target, &mut rng);
             }
             let mut all = Audit::default();
             for sweep in 0..5 {
-                let (moved, audit) = audited(&mut state, &model, &data, &mut rng);
+                let (moved, audit) = audited(&mut state, &target, &mut rng);
                 assert!(sweep > 0 || moved > 100, "{moved} moved");
                 all.weighed += audit.weighed;
                 all.all += audit.all;
-                weights::step(&mut state, &model, &data, &mut rng);
-                state.check(&model, &data).unwrap();
+                weights::step(&mut state, &target, &mut rng);
+                state.check(&target).unwrap();
             }
             assert!(5 * all.weighed < all.all, "{} weighed of {}", all.weighed, all.all);
         }
@@ -548,16 +529,17 @@ mod tests {
         let nothing = vec![None; n_people * each];
         let embeddings = Embeddings::new(faces, d).unwrap();
         let data = Dataset::new(embeddings, frames, &nothing, &nothing).unwrap();
+        let target = Target::new(model, data).unwrap();
         let chain = |n_threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
             pool.install(|| {
                 let mut rng = driver(73);
-                let mut state = State::empty(&model);
-                state.extend(&data, &model, &mut rng);
-                let faces: Vec<FaceId> = data.faces().collect();
-                Scan::new(&model).pass(&faces, &mut state, &model, &data, &mut rng);
+                let mut state = State::empty(&target);
+                state.extend(&target, &mut rng);
+                let faces: Vec<FaceId> = target.data().faces().collect();
+                Scan::new(&target).pass(&faces, &mut state, &target, &mut rng);
                 for _ in 0..2 {
-                    step(&mut state, &model, &data, &mut rng);
+                    step(&mut state, &target, &mut rng);
                 }
                 state
             })

@@ -4,12 +4,12 @@ use super::{Step, Sweep};
 use crate::cases::{self, Case};
 use crate::chain::diagnostics::standard_error;
 use crate::chain::{Chain, Memory};
-use crate::data::Dataset;
 use crate::ids::{FaceId, FrameId};
 use crate::model::ContextMode;
 use crate::random::{Rng, driver};
 use crate::simulate::prior;
 use crate::state::{Name, State};
+use crate::target::Target;
 
 const STATISTICS: [&str; 22] = [
     "n_identities",
@@ -36,7 +36,8 @@ const STATISTICS: [&str; 22] = [
     "statements that agree",
 ];
 
-fn statistics(state: &State, case: &Case, data: &Dataset) -> [f64; STATISTICS.len()] {
+fn statistics(state: &State, target: &Target) -> [f64; STATISTICS.len()] {
+    let data = target.data();
     let (seating, weights, names) = (&state.seating, &state.weights, &state.names);
     let identity = |face| seating.identity_of(FaceId(face)).unwrap();
     let context = |frame| seating.context_of(FrameId(frame));
@@ -61,7 +62,7 @@ fn statistics(state: &State, case: &Case, data: &Dataset) -> [f64; STATISTICS.le
         f64::from(names.n_named(Name::Unknown)),
         names.ln_weight(Name::Unknown).exp(),
         flag(given.is_some_and(|given| given != first)),
-        state.ln_joint(&case.model, data),
+        state.ln_joint(target),
         state.faces.theta(identity(0)).map_or(0.0, |theta| theta.variance.ln()),
         f64::from(state.faces.scale(FaceId(0))),
         f64::from(state.faces.scale(FaceId(0))) * f64::from(state.faces.scale(FaceId(1))),
@@ -72,8 +73,8 @@ fn statistics(state: &State, case: &Case, data: &Dataset) -> [f64; STATISTICS.le
 /// Draws from the joint, moves each once by `sweep`, and compares every statistic before and after.
 fn assert_invariant(case: &Case, sweep: &Sweep, n: usize, seed: u64) {
     let what = format!("{:?}", sweep.0);
-    assert_moves_invariant(case, &what, n, seed, |state, data, rng| {
-        sweep.run(state, &case.model, data, rng);
+    assert_moves_invariant(case, &what, n, seed, |state, target, rng| {
+        sweep.run(state, target, rng);
     });
 }
 
@@ -83,15 +84,15 @@ fn assert_moves_invariant(
     what: &str,
     n: usize,
     seed: u64,
-    moves: impl Fn(&mut State, &Dataset, &mut Rng),
+    moves: impl Fn(&mut State, &Target, &mut Rng),
 ) {
     let mut rng = driver(seed);
     let mut sums = [(0.0, 0.0); STATISTICS.len()];
     for _ in 0..n {
-        let (mut state, data) = prior::draw(&case.model, &case.layout, &mut rng);
-        let before = statistics(&state, case, &data);
-        moves(&mut state, &data, &mut rng);
-        let after = statistics(&state, case, &data);
+        let (mut state, target) = prior::draw(&case.target, &mut rng);
+        let before = statistics(&state, &target);
+        moves(&mut state, &target, &mut rng);
+        let after = statistics(&state, &target);
         for (sum, (after, before)) in sums.iter_mut().zip(after.iter().zip(before)) {
             sum.0 += after - before;
             sum.1 += (after - before).powi(2);
@@ -128,18 +129,20 @@ fn split_merge_alone_leaves_the_joint_as_it_is() {
 
 #[test]
 fn contexts_alone_leave_the_joint_as_it_is() {
-    let is_sampled = |case: &Case| !matches!(case.model.context.mode, ContextMode::None);
+    let is_sampled = |case: &Case| !matches!(case.target.model().context.mode, ContextMode::None);
     every_case(Step::Contexts, 10_000, is_sampled);
 }
 
 #[test]
 fn names_alone_leave_the_joint_as_it_is() {
-    every_case(Step::Names, 10_000, |case| !case.layout.names().is_empty());
+    every_case(Step::Names, 10_000, |case| !case.target.data().names().is_empty());
 }
 
 #[test]
 fn appearance_alone_leaves_the_joint_as_it_is() {
-    every_case(Step::Faces, 10_000, |case| case.model.face.update == crate::model::FaceUpdate::Explicit);
+    every_case(Step::Faces, 10_000, |case| {
+        case.target.model().face.update == crate::model::FaceUpdate::Explicit
+    });
 }
 
 #[test]
@@ -161,16 +164,16 @@ fn local_moves_leave_the_joint_as_it_is() {
     let faces = [0, 3, 5].map(FaceId);
     for (number, case) in cases::all().iter().enumerate() {
         let seed = 4000 + number as u64;
-        assert_moves_invariant(case, "settle", 5_000, seed, |state, data, rng| {
+        assert_moves_invariant(case, "settle", 5_000, seed, |state, target, rng| {
             let mut chain = Chain::of_state(state.clone(), rng.clone());
-            chain.settle(&faces, &case.model, data);
+            chain.settle(&faces, target);
             (*state, *rng) = chain.into_parts();
         });
-        assert_moves_invariant(case, "resume", 5_000, seed, |state, data, rng| {
+        assert_moves_invariant(case, "resume", 5_000, seed, |state, target, rng| {
             let chain = Chain::of_state(state.clone(), rng.clone());
-            let memory = Memory::of(&chain.draw(&case.model, data));
+            let memory = Memory::of(&chain.draw(target));
             let seed = (rng.uniform() * 1e15) as u64;
-            *state = Chain::resume(&memory, seed, &case.model, data).into_parts().0;
+            *state = Chain::resume(&memory, seed, target).into_parts().0;
         });
     }
 }
@@ -193,13 +196,13 @@ fn successive_conditionals_visit_the_prior() {
         let n = 15_000;
         let mut of_prior = vec![Vec::new(); STATISTICS.len()];
         let mut of_chain = vec![Vec::new(); STATISTICS.len()];
-        let (mut state, mut data) = prior::draw(&case.model, &case.layout, &mut rng);
+        let (mut state, mut target) = prior::draw(&case.target, &mut rng);
         for _ in 0..n {
-            Sweep::default().run(&mut state, &case.model, &data, &mut rng);
-            prior::redraw_data(&mut state, &case.model, &mut data, &mut rng);
-            let (fresh, its_data) = prior::draw(&case.model, &case.layout, &mut rng);
-            let visited = statistics(&state, case, &data);
-            let drawn = statistics(&fresh, case, &its_data);
+            Sweep::default().run(&mut state, &target, &mut rng);
+            prior::redraw_data(&mut state, &mut target, &mut rng);
+            let (fresh, its_target) = prior::draw(&case.target, &mut rng);
+            let visited = statistics(&state, &target);
+            let drawn = statistics(&fresh, &its_target);
             for k in 0..STATISTICS.len() {
                 of_chain[k].push(visited[k]);
                 of_prior[k].push(drawn[k]);

@@ -2,26 +2,26 @@
 
 use super::{Sweep, assignments, contexts, names};
 use crate::cases::{self, Case};
-use crate::data::Dataset;
 use crate::ids::{ContextId, FaceId};
 use crate::math::{ln_add_exp, ln_gamma_density, ln_sum_exp};
 use crate::model::face::{Centred, FaceKind};
-use crate::model::{ContextMode, FaceUpdate, Model, NameUpdate};
+use crate::model::{ContextMode, FaceUpdate, NameUpdate};
 use crate::random::{Rng, driver};
 use crate::simulate::prior;
 use crate::state::State;
+use crate::target::Target;
 
 /// A state per seed from the prior, then moved by a few sweeps; the data stay those of the prior draw.
-fn states(case: &Case) -> Vec<(State, Dataset)> {
+fn states(case: &Case) -> Vec<(State, Target)> {
     (0..6)
         .map(|seed| {
             let mut rng = driver(100 + seed);
-            let (mut state, data) = prior::draw(&case.model, &case.layout, &mut rng);
+            let (mut state, target) = prior::draw(&case.target, &mut rng);
             for _ in 0..seed {
-                Sweep::default().run(&mut state, &case.model, &data, &mut rng);
+                Sweep::default().run(&mut state, &target, &mut rng);
             }
-            state.check(&case.model, &data).unwrap();
-            (state, data)
+            state.check(&target).unwrap();
+            (state, target)
         })
         .collect()
 }
@@ -40,9 +40,8 @@ fn assert_constant_difference(case: &Case, what: &str, weights: &[f64], joints: 
 #[test]
 fn the_joint_from_statistics_is_the_plain_joint() {
     for case in cases::all() {
-        for (state, data) in states(&case) {
-            let (fast, plain) =
-                (state.ln_joint(&case.model, &data), state.ln_joint_plain(&case.model, &data));
+        for (state, target) in states(&case) {
+            let (fast, plain) = (state.ln_joint(&target), state.ln_joint_plain(&target));
             assert!((fast - plain).abs() < 1e-9, "{}: {fast} {plain}", case.name);
         }
     }
@@ -52,27 +51,28 @@ fn the_joint_from_statistics_is_the_plain_joint() {
 fn seats_are_weighed_by_the_joint() {
     let mut emptied = 0;
     for case in cases::all() {
-        let (model, mut rng) = (&case.model, driver(7));
-        for (state, data) in states(&case) {
+        let mut rng = driver(7);
+        for (state, target) in states(&case) {
+            let (model, data) = target.parts();
             for face in data.faces() {
                 let mut x = Centred::default();
-                state.look(face, model, &data, &mut x);
+                state.look(face, &target, &mut x);
                 let mut removed = state.clone();
-                removed.remove(face, &x, model, &data);
+                removed.remove(face, &x, &target);
                 emptied += usize::from(removed.seating.n_identities() < state.seating.n_identities());
                 let mut weights = Vec::new();
                 let nobody = model.face.group();
-                assignments::ln_weights(face, &x, &nobody, &removed, model, &data, &mut weights);
+                assignments::ln_weights(face, &x, &nobody, &removed, &target, &mut weights);
 
                 let mut of_scales = vec![Vec::new(); weights.len()];
                 for scale in 0..model.face.n_scales() as u8 {
                     x.set_scale(scale);
                     for (joints, &identity) in of_scales.iter_mut().zip(removed.seating.identities()) {
                         let mut seated = removed.clone();
-                        seated.insert(face, &x, identity, model, &data);
-                        joints.push(seated.ln_joint_plain(model, &data));
+                        seated.insert(face, &x, identity, &target);
+                        joints.push(seated.ln_joint_plain(&target));
                     }
-                    let new = ln_joint_at_new(face, &x, &removed, model, &data, &mut rng);
+                    let new = ln_joint_at_new(face, &x, &removed, &target, &mut rng);
                     of_scales.last_mut().unwrap().push(new);
                 }
                 let joints: Vec<f64> = of_scales.iter().map(|joints| ln_sum_exp(joints)).collect();
@@ -84,17 +84,10 @@ fn seats_are_weighed_by_the_joint() {
 }
 
 /// ln of the joint with the face at a new identity, whose share of pi_0', name and theta* are integrated out.
-fn ln_joint_at_new(
-    face: FaceId,
-    x: &Centred,
-    removed: &State,
-    model: &Model,
-    data: &Dataset,
-    rng: &mut Rng,
-) -> f64 {
+fn ln_joint_at_new(face: FaceId, x: &Centred, removed: &State, target: &Target, rng: &mut Rng) -> f64 {
     let mut seated = removed.clone();
-    let identity = seated.open(face, x, model, data, rng);
-    seated.insert(face, x, identity, model, data);
+    let identity = seated.open(face, x, target, rng);
+    seated.insert(face, x, identity, target);
     // All names of the new identity.
     let ln_names: Vec<f64> = seated
         .names
@@ -102,7 +95,7 @@ fn ln_joint_at_new(
         .map(|name| {
             let mut named = seated.clone();
             named.names.set(identity, name);
-            named.ln_joint_plain(model, data)
+            named.ln_joint_plain(target)
         })
         .collect();
     // pi_new = b pi_0': from the density of pi_0 to that of b (Jacobian pi_0'), over b's own density Beta(1, alpha_0).
@@ -110,12 +103,14 @@ fn ln_joint_at_new(
     let ln_rest = seated.weights.ln_unseen - removed.weights.ln_unseen;
     let mut ln_p =
         ln_sum_exp(&ln_names) + removed.weights.ln_unseen - (alpha_0.ln() + (alpha_0 - 1.0) * ln_rest);
-    if model.face.update == FaceUpdate::Explicit {
+    if target.model().face.update == FaceUpdate::Explicit {
         // theta* was drawn given the face: prior times likelihood over the prior predictive, which is a
         // Student t: the ratio of Gamma densities that integrates the variance out.
-        let FaceKind::Isotropic(prior) = &model.face.kind else { unreachable!("only it keeps theta*") };
+        let FaceKind::Isotropic(prior) = &target.model().face.kind else {
+            unreachable!("only it keeps theta*")
+        };
         let theta = seated.faces.theta(identity).unwrap();
-        let d = data.dimension() as f64;
+        let d = target.data().dimension() as f64;
         let square: f64 = x.values().iter().map(|x| x * x).sum();
         let (a, b) = (prior.shape + 0.5 * d, prior.rate + 0.5 * square * prior.kappa / (prior.kappa + 1.0));
         let mean: Vec<f64> = x.values().iter().map(|x| x / (prior.kappa + 1.0)).collect();
@@ -133,8 +128,8 @@ fn ln_joint_at_new(
 #[test]
 fn contexts_are_weighed_by_the_joint() {
     for case in cases::all() {
-        let model = &case.model;
-        for (state, data) in states(&case) {
+        for (state, target) in states(&case) {
+            let (model, data) = target.parts();
             for frame in data.frames() {
                 let is_fixed = data.given_context(frame).is_some();
                 if model.context.mode == ContextMode::None
@@ -143,24 +138,24 @@ fn contexts_are_weighed_by_the_joint() {
                     continue;
                 }
                 let mut weights = Vec::new();
-                contexts::ln_weights(frame, &state, model, &data, &mut weights);
+                contexts::ln_weights(frame, &state, &target, &mut weights);
                 let own = state.seating.context_of(frame);
                 let mut joints = Vec::new();
                 for context in state.seating.contexts() {
                     let others = state.seating.n_frames_in(context) - u32::from(context == own);
                     let mut moved = state.clone();
-                    moved.move_frame(frame, context, &data);
-                    let ln_joint = moved.ln_joint_plain(model, &data);
+                    moved.move_frame(frame, context, data);
+                    let ln_joint = moved.ln_joint_plain(&target);
                     let is_new = model.context.mode == ContextMode::Unbounded && others == 0;
                     joints.push(if is_new { f64::NEG_INFINITY } else { ln_joint });
                 }
                 if model.context.mode == ContextMode::Unbounded {
                     let mut moved = state.clone();
                     if moved.seating.n_frames_in(own) > 1 {
-                        let new: ContextId = moved.open_context(&data, model);
-                        moved.move_frame(frame, new, &data);
+                        let new: ContextId = moved.open_context(&target);
+                        moved.move_frame(frame, new, data);
                     }
-                    joints.push(moved.ln_joint_plain(model, &data));
+                    joints.push(moved.ln_joint_plain(&target));
                 }
                 assert_constant_difference(&case, "contexts", &weights, &joints);
             }
@@ -171,26 +166,21 @@ fn contexts_are_weighed_by_the_joint() {
 #[test]
 fn names_are_weighed_by_the_joint() {
     for case in cases::all() {
-        for (state, data) in states(&case) {
+        for (state, target) in states(&case) {
             for &identity in state.seating.identities() {
-                let weights = names::ln_weights(identity, &state, &case.model);
-                let joints = ln_joints_of_names(identity, &state, &case.model, &data);
+                let weights = names::ln_weights(identity, &state, &target);
+                let joints = ln_joints_of_names(identity, &state, &target);
                 assert_constant_difference(&case, "names", &weights, &joints);
             }
         }
     }
 }
 
-fn ln_joints_of_names(
-    identity: crate::ids::IdentityId,
-    state: &State,
-    model: &Model,
-    data: &Dataset,
-) -> Vec<f64> {
+fn ln_joints_of_names(identity: crate::ids::IdentityId, state: &State, target: &Target) -> Vec<f64> {
     let joint_with = |name| {
         let mut named = state.clone();
         named.names.set(identity, name);
-        named.ln_joint_plain(model, data)
+        named.ln_joint_plain(target)
     };
     state.names.all().map(joint_with).collect()
 }
@@ -203,17 +193,19 @@ fn the_papers_names_are_near_the_product_they_approximate() {
     let gaps = |alphabet_size: f64| {
         let mut gaps = Vec::new();
         // The paper knows no denied names.
-        let is_papers =
-            |case: &Case| !case.layout.names().is_empty() && case.layout.evidence().statements().is_empty();
-        for mut case in cases::all().into_iter().filter(is_papers) {
-            let drawn = states(&case);
-            case.model.name.update = NameUpdate::Paper;
-            case.model.name.base.alphabet_size = alphabet_size;
-            for (_, data) in drawn {
+        let is_papers = |case: &Case| {
+            !case.target.data().names().is_empty() && case.target.data().evidence().statements().is_empty()
+        };
+        for case in cases::all().into_iter().filter(is_papers) {
+            for (_, target) in states(&case) {
+                let mut model = target.model().clone();
+                model.name.update = NameUpdate::Paper;
+                model.name.base.alphabet_size = alphabet_size;
+                let target = target.with_model(model).unwrap();
                 let mut rng = driver(11);
-                let state = crate::chain::Start::Sequential.state(&case.model, &data, &mut rng);
+                let state = crate::chain::Start::Sequential.state(&target, &mut rng);
                 for &identity in state.seating.identities() {
-                    let weights = names::ln_weights(identity, &state, &case.model);
+                    let weights = names::ln_weights(identity, &state, &target);
                     gaps.push(total_variation(&weights, &ln_product_of_paper(identity, &state)));
                 }
             }

@@ -18,10 +18,9 @@ mod shortlist;
 
 pub use split_merge::Moves;
 
-use crate::data::Dataset;
-use crate::model::Model;
 use crate::random::Rng;
 use crate::state::State;
+use crate::target::Target;
 
 /// A kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -77,26 +76,26 @@ pub struct Info {
 
 impl Sweep {
     /// Runs the kernels once.
-    pub fn run(&self, state: &mut State, model: &Model, data: &Dataset, rng: &mut Rng) -> Info {
+    pub fn run(&self, state: &mut State, target: &Target, rng: &mut Rng) -> Info {
         let mut info = Info::default();
         for step in &self.0 {
             match step {
-                Step::Assignments => info.moved_faces += assignments::step(state, model, data, rng),
+                Step::Assignments => info.moved_faces += assignments::step(state, target, rng),
                 Step::SplitMerge => {
-                    let [splits, merges] = split_merge::step(state, model, data, rng);
+                    let [splits, merges] = split_merge::step(state, target, rng);
                     info.splits += splits;
                     info.merges += merges;
                 }
-                Step::Contexts => info.moved_frames += contexts::step(state, model, data, rng),
-                Step::Names => names::step(state, model, rng),
-                Step::Faces => faces::step(state, model, rng),
+                Step::Contexts => info.moved_frames += contexts::step(state, target, rng),
+                Step::Names => names::step(state, target, rng),
+                Step::Faces => faces::step(state, target, rng),
                 Step::Weights => {
                     let times = 1 + (state.seating.n_identities() / CROWD).min(MOST_REDRAWS - 1);
-                    (0..times).for_each(|_| weights::step(state, model, data, rng));
+                    (0..times).for_each(|_| weights::step(state, target, rng));
                 }
             }
         }
-        debug_assert_eq!(state.check(model, data), Ok(()));
+        debug_assert_eq!(state.check(target), Ok(()));
         info
     }
 }

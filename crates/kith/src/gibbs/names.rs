@@ -5,36 +5,38 @@ use crate::math::{ln_1m_exp, ln_gamma, ln_gamma_density, ln_rising, ln_sum_exp};
 use crate::model::{ErrorRate, Model, NameUpdate, Strength};
 use crate::random::Rng;
 use crate::state::{self, Name, Names, State, Votes};
+use crate::target::Target;
 
 /// Redraws the names of all identities, then epsilon, H (with the rejected draws, D5) and lambda.
-pub fn step(state: &mut State, model: &Model, rng: &mut Rng) {
+pub fn step(state: &mut State, target: &Target, rng: &mut Rng) {
+    let model = target.model();
     // While nobody has ever been named, every name is unknown.
     let n_identities = if state.names.n_known() == 0 { 0 } else { state.seating.n_identities() };
     for place in 0..n_identities {
         let identity = state.seating.identities()[place];
-        redraw(identity, state, model, rng);
+        redraw(identity, state, target, rng);
     }
     if let ErrorRate::Learnt { alpha, beta } = model.name.error_rate {
         let (wrong, right) = count_votes(state);
         // A rate of exactly 0 or 1 would make what has been observed impossible.
         state.names.error_rate = rng.beta(alpha + wrong, beta + right).clamp(1e-300, 1.0 - f64::EPSILON);
     }
-    redraw_weights(state, model, rng);
+    redraw_weights(state, target, rng);
     if let Strength::Learnt { shape, rate } = model.name.concentration {
         redraw_concentration(shape, rate, state, model, rng);
     }
 }
 
 /// Redraws H, where it is kept.
-pub(crate) fn redraw_weights(state: &mut State, model: &Model, rng: &mut Rng) {
-    if model.name.update == NameUpdate::Exact {
+pub(crate) fn redraw_weights(state: &mut State, target: &Target, rng: &mut Rng) {
+    if target.model().name.update == NameUpdate::Exact {
         redraw_prior(state, rng);
     }
 }
 
 /// Redraws the name of one identity.
-pub(crate) fn redraw(identity: IdentityId, state: &mut State, model: &Model, rng: &mut Rng) {
-    let drawn = rng.categorical_ln(&mut ln_weights(identity, state, model));
+pub(crate) fn redraw(identity: IdentityId, state: &mut State, target: &Target, rng: &mut Rng) {
+    let drawn = rng.categorical_ln(&mut ln_weights(identity, state, target));
     let name = state.names.all().nth(drawn).expect("a name was drawn among all");
     state.names.set(identity, name);
 }
@@ -52,12 +54,12 @@ pub(super) fn ln_evidence(votes: &Votes, names: &Names, model: &Model) -> f64 {
 
 /// ln weights of an identity's name over Y, then unknown: given H the exact conditional, or in the paper's
 /// marginal form (C.14), with J_unknown restored (D4) and the J_l inside its bracket without identity i (D9).
-pub fn ln_weights(identity: IdentityId, state: &State, model: &Model) -> Vec<f64> {
-    let ln_weights = match model.name.update {
+pub fn ln_weights(identity: IdentityId, state: &State, target: &Target) -> Vec<f64> {
+    let ln_weights = match target.model().name.update {
         NameUpdate::Exact => exact_ln_weights(state.names.votes(identity), &state.names),
         NameUpdate::Paper => paper_ln_weights(identity, state),
     };
-    with_denials(ln_weights, state.names.heard(identity), model)
+    with_denials(ln_weights, state.names.heard(identity), target.model())
 }
 
 /// Every time a name was denied it weighs e / (1 - e) less (MODEL.md §7).

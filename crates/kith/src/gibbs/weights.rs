@@ -2,17 +2,17 @@
 //!
 //! The order matters: T, then alpha_c, then alpha_0 given (I, T_..), then pi_0. T is not kept.
 
-use crate::data::Dataset;
 use crate::gibbs::concentration::{draw_tables, redraw};
-use crate::model::{LocalConcentration, Model, Strength};
+use crate::model::{LocalConcentration, Strength};
 use crate::random::Rng;
 use crate::state::State;
+use crate::target::Target;
 
 /// Redraws all four blocks.
-pub fn step(state: &mut State, model: &Model, data: &Dataset, rng: &mut Rng) {
+pub fn step(state: &mut State, target: &Target, rng: &mut Rng) {
     let tables = tables(state, rng);
-    redraw_local_concentrations(&tables, state, model, data, rng);
-    if let Strength::Learnt { shape, rate } = model.identity.global_concentration {
+    redraw_local_concentrations(&tables, state, target, rng);
+    if let Strength::Learnt { shape, rate } = target.model().identity.global_concentration {
         let total = tables.in_context.iter().sum();
         let restaurant = [(total, state.seating.n_identities() as u32)];
         let alpha_0 = &mut state.weights.global_concentration;
@@ -45,24 +45,18 @@ pub fn tables(state: &State, rng: &mut Rng) -> Tables {
     Tables { of_identity, in_context }
 }
 
-fn redraw_local_concentrations(
-    tables: &Tables,
-    state: &mut State,
-    model: &Model,
-    data: &Dataset,
-    rng: &mut Rng,
-) {
+fn redraw_local_concentrations(tables: &Tables, state: &mut State, target: &Target, rng: &mut Rng) {
     let restaurants: Vec<(u32, u32)> =
         state.seating.contexts().map(|c| (state.seating.n_in(c), tables.in_context[c.index()])).collect();
     let local = &mut state.weights.local_concentration;
-    match &model.identity.local_concentration {
+    match &target.model().identity.local_concentration {
         LocalConcentration::Shared(Strength::Learnt { shape, rate }) => {
             let shared = redraw(local[0], &restaurants, *shape, *rate, rng);
             local.fill(shared);
         }
         each => {
             for (context, alpha_c) in local.iter_mut().enumerate() {
-                let name = data.contexts().get(context).map(String::as_str);
+                let name = target.data().contexts().get(context).map(String::as_str);
                 if let Strength::Learnt { shape, rate } = each.of(name) {
                     *alpha_c = redraw(*alpha_c, &restaurants[context..=context], shape, rate, rng);
                 }

@@ -97,8 +97,8 @@ mod tests {
             ];
             learner.push_frame([Some("home"), Some("work")][k % 2], &faces).unwrap();
         }
-        let draws = learner.ensemble().draws(learner.model(), learner.data());
-        let posterior = Posterior::new(learner.model().clone(), learner.data(), &draws);
+        let draws = learner.draws();
+        let posterior = Posterior::new(learner.target(), &draws);
         for (context, face) in [(Some("home"), [2.5, 1.0]), (None, [0.3, 1.0]), (None, [40.0, -40.0])] {
             let answer = &posterior.predict(context, &[&face], false)[0];
             let each = posterior.predict_each(context, &face);
@@ -106,8 +106,7 @@ mod tests {
             assert!((mean(&|by| by.ln_stranger.exp()) - answer.stranger).abs() < 1e-12);
             assert!((mean(&|by| by.ln_seen.exp()) - answer.acquainted - answer.familiar).abs() < 1e-12);
             for (by, draw) in each.iter().zip(&draws) {
-                let alone =
-                    Posterior::new(learner.model().clone(), learner.data(), std::slice::from_ref(draw));
+                let alone = Posterior::new(learner.target(), std::slice::from_ref(draw));
                 let said = &alone.predict(context, &[&face], false)[0];
                 let name =
                     said.names.first().filter(|name| name.p > said.unknown_name).map(|name| name.label);

@@ -267,19 +267,20 @@ mod tests {
         let near = |a: f64, b: f64| (a - b).abs() < 1e-9 * (1.0 + a.abs());
         for case in cases::all() {
             let mut rng = driver(12);
-            let (state, data) = prior::draw(&case.model, &case.layout, &mut rng);
+            let (state, target) = prior::draw(&case.target, &mut rng);
             let mut chain = Chain::of_state(state, driver(13));
             let mut draws = Vec::new();
             for _ in 0..12 {
-                chain.sweep(&Sweep::default(), &case.model, &data);
-                draws.push(chain.draw(&case.model, &data));
+                chain.sweep(&Sweep::default(), &target);
+                draws.push(chain.draw(&target));
             }
-            let posterior = Posterior::new(case.model.clone(), &data, &draws);
+            let posterior = Posterior::new(&target, &draws);
             for (context, n_faces, size) in
                 [(None, 1, 1.0), (Some("home"), 2, 3.0), (Some("never seen"), 3, 1.0), (None, 1, 40.0)]
             {
-                let mut face =
-                    || -> Vec<f32> { (0..data.dimension()).map(|_| (size * rng.normal()) as f32).collect() };
+                let mut face = || -> Vec<f32> {
+                    (0..target.data().dimension()).map(|_| (size * rng.normal()) as f32).collect()
+                };
                 let faces: Vec<Vec<f32>> = (0..n_faces).map(|_| face()).collect();
                 let faces: Vec<&[f32]> = faces.iter().map(|face| &face[..]).collect();
                 let shares: Option<Vec<f64>> =

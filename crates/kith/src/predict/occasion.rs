@@ -205,8 +205,8 @@ mod tests {
             let face = [[6.0, 0.1 * k as f32], [-6.0, 0.1 * k as f32]][k % 2];
             learner.push_frame(Some("home"), &[NewFace { embedding: &face, name: None }]).unwrap();
         }
-        let draws = learner.ensemble().draws(learner.model(), learner.data());
-        let posterior = Posterior::new(learner.model().clone(), learner.data(), &draws);
+        let draws = learner.draws();
+        let posterior = Posterior::new(learner.target(), &draws);
         let doubtful = [4.0f32, 2.5];
         let [near, far] = [[6.0f32, 0.4], [0.0f32, 14.0]];
         let ask = |others: [f32; 2]| {

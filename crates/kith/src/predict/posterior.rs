@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use crate::chain::Draw;
-use crate::data::Dataset;
 use crate::ids::{FaceId, LabelId};
 use crate::model::face::{Centred, Group, Screen};
 use crate::model::{ContextMode, Model};
+use crate::target::Target;
 
 /// Draws pooled for prediction. An identity of a draw is known by the set of its faces: most sets occur in many
 /// draws, and their statistics are kept, and compared with a new face, once.
@@ -60,12 +60,13 @@ pub(super) struct PooledContext {
 }
 
 impl Posterior {
-    /// Pools draws of the posterior of `model` given `data`.
+    /// Pools draws of a target.
     ///
     /// # Panics
     /// When there is no draw, or a draw is not one of this dataset.
-    pub fn new(model: Model, data: &Dataset, draws: &[Draw]) -> Self {
+    pub fn new(target: &Target, draws: &[Draw]) -> Self {
         assert!(!draws.is_empty(), "a posterior has at least one draw");
+        let (model, data) = target.parts();
         let mut pool = Pool {
             index: HashMap::new(),
             latest: HashMap::new(),
@@ -74,7 +75,7 @@ impl Posterior {
             begins: vec![0],
             n_kept: 0,
         };
-        let pooled: Vec<Pooled> = draws.iter().map(|draw| pool.add(draw, &model, data)).collect();
+        let pooled: Vec<Pooled> = draws.iter().map(|draw| pool.add(draw, target)).collect();
         let mut screen = Screen::new(&model.face);
         screen.set_columns(pool.groups.iter(), &model.face);
         let (seats, seats_begin) = by_group(&pooled, pool.groups.len());
@@ -103,7 +104,7 @@ impl Posterior {
             begins: pool.begins,
             draws: pooled,
             n_faces: data.n_faces(),
-            model,
+            model: model.clone(),
             seats,
             seats_begin,
             weights,
@@ -256,14 +257,15 @@ struct Pool {
 }
 
 impl Pool {
-    fn add(&mut self, draw: &Draw, model: &Model, data: &Dataset) -> Pooled {
+    fn add(&mut self, draw: &Draw, target: &Target) -> Pooled {
+        let data = target.data();
         assert_eq!(draw.identities.len(), data.n_faces(), "a draw has one identity per face");
         let n_identities = draw.n_identities();
         let mut faces_of = vec![Vec::new(); n_identities];
         for (face, &identity) in data.faces().zip(&draw.identities) {
             faces_of[identity as usize].push(face);
         }
-        let group = faces_of.iter().map(|faces| self.intern(faces, draw, model, data)).collect();
+        let group = faces_of.iter().map(|faces| self.intern(faces, draw, target)).collect();
 
         let mut contexts: Vec<PooledContext> = draw
             .local_concentration
@@ -296,7 +298,8 @@ impl Pool {
     }
 
     /// The number of a set of faces with their scales.
-    fn intern(&mut self, faces: &[FaceId], draw: &Draw, model: &Model, data: &Dataset) -> u32 {
+    fn intern(&mut self, faces: &[FaceId], draw: &Draw, target: &Target) -> u32 {
+        let model = target.model();
         let hash = faces.iter().fold(0u128, |sum, face| sum.wrapping_add(scatter(face.0)));
         let scale_of = |face: FaceId| draw.scales.get(face.index()).copied();
         let scales = faces.iter().fold(0u128, |sum, &face| {
@@ -318,7 +321,7 @@ impl Pool {
         let mut group = model.face.group();
         let mut x = Centred::default();
         for &face in faces {
-            model.face.look(face, data, &mut x);
+            target.look(face, &mut x);
             if let Some(scale) = scale_of(face) {
                 x.set_scale(scale);
             }

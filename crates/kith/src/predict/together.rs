@@ -461,7 +461,7 @@ fn ln_without(group: &Group, x: &Centred, model: &FaceModel) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cases;
+    use crate::cases::{self, Case};
     use crate::chain::{Chain, Learner, Schedule};
     use crate::data::NewFace;
     use crate::gibbs::Sweep;
@@ -479,18 +479,21 @@ mod tests {
     #[test]
     fn guests_sit_as_often_as_the_sum_over_all_seatings_says() {
         let mut n_compared = 0;
-        for case in cases::all().into_iter().filter(|case| case.model.context.mode == ContextMode::None) {
+        let is_nowhere = |case: &Case| case.target.model().context.mode == ContextMode::None;
+        for case in cases::all().into_iter().filter(is_nowhere) {
             for (seed, repeat) in [(3, 1.0), (4, 0.3), (5, 1.0), (6, 0.3)] {
-                let mut model = case.model.clone();
                 let mut rng = driver(seed);
-                let (state, data) = prior::draw(&model, &case.layout, &mut rng);
+                let (state, target) = prior::draw(&case.target, &mut rng);
+                let mut model = target.model().clone();
                 model.repeat = repeat;
+                let target = target.with_model(model).unwrap();
                 let mut chain = Chain::of_state(state, driver(13));
-                chain.sweep(&Sweep::default(), &model, &data);
-                let draw = chain.draw(&model, &data);
-                let posterior = Posterior::new(model, &data, &vec![draw; COPIES]);
-                let mut face =
-                    || -> Vec<f32> { (0..data.dimension()).map(|_| 1.5 * rng.normal() as f32).collect() };
+                chain.sweep(&Sweep::default(), &target);
+                let draw = chain.draw(&target);
+                let posterior = Posterior::new(&target, &vec![draw; COPIES]);
+                let mut face = || -> Vec<f32> {
+                    (0..target.data().dimension()).map(|_| 1.5 * rng.normal() as f32).collect()
+                };
                 let faces: [Vec<f32>; 3] = std::array::from_fn(|_| face());
                 let faces: Vec<&[f32]> = faces.iter().map(|face| &face[..]).collect();
                 let share = vec![posterior.draws[0].ln_unseen.exp(); COPIES];
@@ -539,8 +542,8 @@ mod tests {
             let name = (k < 2).then_some(["Ann", "Bob"][k % 2]);
             learner.push_frame(None, &[NewFace { embedding: &face, name }]).unwrap();
         }
-        let draws = learner.ensemble().draws(learner.model(), learner.data());
-        Posterior::new(learner.model().clone(), learner.data(), &draws)
+        let draws = learner.draws();
+        Posterior::new(learner.target(), &draws)
     }
 
     fn ask(posterior: &Posterior, faces: &[[f32; 2]]) -> Vec<Prediction> {

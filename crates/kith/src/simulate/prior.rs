@@ -1,57 +1,59 @@
 //! Draws from the model itself: latent variables and data together, for tests and power studies.
 
-use crate::data::Dataset;
 use crate::gibbs::assignments::Scan;
 use crate::ids::{FaceId, LabelId};
-use crate::model::{ErrorRate, LocalConcentration, Model, Strength, ln_odds};
+use crate::model::{ErrorRate, LocalConcentration, Strength, ln_odds};
 use crate::random::Rng;
 use crate::state::{Name, State};
+use crate::target::Target;
 
 /// A state and a dataset from the joint distribution. `layout` says what is fixed: frames, given contexts, the
 /// known names, and which faces are named; its embeddings and who has which name are drawn anew.
 ///
 /// Draws with a name outside the known ones are rejected, and draws with repeats in a frame accepted with
 /// probability `repeat^pairs`, and all in proportion to the probability of the layout's statements, so that they follow exactly the joint that the kernels leave invariant.
-pub fn draw(model: &Model, layout: &Dataset, rng: &mut Rng) -> (State, Dataset) {
+pub fn draw(layout: &Target, rng: &mut Rng) -> (State, Target) {
+    let (unsaid, ln_repeat) = (layout.unsaid(), layout.model().repeat.ln());
     loop {
-        let mut data = layout.clone();
-        let mut state = draw_latent(model, &data, rng);
-        let ln_accepted =
-            state.n_repeats(&data) as f64 * model.repeat.ln() + ln_statements(&state, model, &data);
+        let mut target = layout.clone();
+        let mut state = draw_latent(&unsaid, rng);
+        let ln_accepted = state.n_repeats(layout.data()) as f64 * ln_repeat + ln_statements(&state, layout);
         let is_accepted = rng.uniform().ln() < ln_accepted;
-        if is_accepted && draw_names(&state, &mut data, rng) {
-            draw_embeddings(&state, model, &mut data, rng);
-            state.refresh(model, &data);
-            return (state, data);
+        if is_accepted && draw_names(&state, &mut target, rng) {
+            draw_embeddings(&state, &mut target, rng);
+            state.refresh(&target);
+            return (state, target);
         }
     }
 }
 
 /// ln of the probability of what was said, over what it is where all of it is true.
-fn ln_statements(state: &State, model: &Model, data: &Dataset) -> f64 {
+fn ln_statements(state: &State, target: &Target) -> f64 {
+    let (model, data) = target.parts();
     let statements = data.evidence().statements().iter();
     let wrong = statements.filter(|&&statement| !state.agrees(statement));
     -wrong.map(|&statement| ln_odds(model.evidence.error_rate(statement))).sum::<f64>()
 }
 
 /// Draws the data anew given the latent variables; the state's statistics follow.
-pub fn redraw_data(state: &mut State, model: &Model, data: &mut Dataset, rng: &mut Rng) {
-    draw_embeddings(state, model, data, rng);
-    for face in data.faces() {
-        if data.given_name(face).is_some() {
+pub fn redraw_data(state: &mut State, target: &mut Target, rng: &mut Rng) {
+    draw_embeddings(state, target, rng);
+    for face in target.data().faces() {
+        if target.data().given_name(face).is_some() {
             let name = name_of(state, face);
             let mut ln_weights: Vec<f64> = (0..state.names().n_known())
                 .map(|label| state.names().ln_likelihood(LabelId::new(label), name))
                 .collect();
-            data.set_label(face, LabelId::new(rng.categorical_ln(&mut ln_weights)));
+            target.set_label(face, LabelId::new(rng.categorical_ln(&mut ln_weights)));
         }
     }
-    state.refresh(model, data);
+    state.refresh(target);
 }
 
 /// Hyperparameters, contexts, H, identities with names and theta*.
-fn draw_latent(model: &Model, data: &Dataset, rng: &mut Rng) -> State {
-    let mut state = State::empty(model);
+fn draw_latent(target: &Target, rng: &mut Rng) -> State {
+    let (model, data) = target.parts();
+    let mut state = State::empty(target);
     state.weights.global_concentration = draw_strength(model.identity.global_concentration, rng);
     state.weights.context_concentration = draw_strength(model.context.concentration, rng);
     state.names.concentration = draw_strength(model.name.concentration, rng);
@@ -60,7 +62,7 @@ fn draw_latent(model: &Model, data: &Dataset, rng: &mut Rng) -> State {
     }
     // Contexts come from the prior given the frames before, H from splitting off one known name at a time:
     // both are exact draws.
-    state.extend(data, model, rng);
+    state.extend(target, rng);
     match &model.identity.local_concentration {
         LocalConcentration::Shared(strength) => {
             let shared = draw_strength(*strength, rng);
@@ -72,18 +74,17 @@ fn draw_latent(model: &Model, data: &Dataset, rng: &mut Rng) -> State {
             }
         }
     }
-    let unnamed = without_names(data);
-    let mut scan = Scan::new(model);
-    for face in unnamed.faces() {
+    let mut scan = Scan::new(target);
+    for face in data.faces() {
         state.faces.set_scale(face, model.face.draw_prior_scale(rng));
-        let context = state.context_of_face(face, &unnamed);
+        let context = state.context_of_face(face, data);
         let identities = state.seating().identities();
         let mut ln_seats: Vec<f64> = identities.iter().map(|&i| state.ln_seat(context, i)).collect();
         ln_seats.push(state.ln_new_seat(context));
         match state.seating().identities().get(rng.categorical_ln(&mut ln_seats)).copied() {
-            Some(identity) => scan.seat_at(face, identity, &mut state, model, &unnamed),
+            Some(identity) => scan.seat_at(face, identity, &mut state, target),
             None => {
-                let identity = scan.seat_apart(face, &mut state, model, &unnamed, rng);
+                let identity = scan.seat_apart(face, &mut state, target, rng);
                 if state.faces.theta(identity).is_some() {
                     let theta = model.face.draw(&model.face.group(), rng);
                     state.faces.set_theta(identity, &theta);
@@ -101,25 +102,15 @@ fn draw_strength(strength: Strength, rng: &mut Rng) -> f64 {
     }
 }
 
-/// The same faces, as if nobody had said anything; the known names stay known.
-fn without_names(data: &Dataset) -> Dataset {
-    let mut unnamed = data.clone();
-    unnamed.unsay_all();
-    for face in data.faces() {
-        unnamed.set_name(face, None);
-    }
-    unnamed
-}
-
 fn name_of(state: &State, face: FaceId) -> Name {
     state.names().of(state.seating().identity_of(face).expect("every face is seated"))
 }
 
 /// Gives every face that is named in the layout a name; false when one falls outside the known names.
-fn draw_names(state: &State, data: &mut Dataset, rng: &mut Rng) -> bool {
+fn draw_names(state: &State, target: &mut Target, rng: &mut Rng) -> bool {
     let names = state.names();
-    for face in data.faces() {
-        if data.given_name(face).is_none() {
+    for face in target.data().faces() {
+        if target.data().given_name(face).is_none() {
             continue;
         }
         let own = name_of(state, face);
@@ -141,7 +132,7 @@ fn draw_names(state: &State, data: &mut Dataset, rng: &mut Rng) -> bool {
             own
         };
         match shown {
-            Name::Known(label) => data.set_label(face, label),
+            Name::Known(label) => target.set_label(face, label),
             Name::Unknown => return false,
         }
     }
@@ -149,12 +140,12 @@ fn draw_names(state: &State, data: &mut Dataset, rng: &mut Rng) -> bool {
 }
 
 /// Faces of every identity given theta*; where it is integrated out, it is drawn and forgotten.
-fn draw_embeddings(state: &State, model: &Model, data: &mut Dataset, rng: &mut Rng) {
+fn draw_embeddings(state: &State, target: &mut Target, rng: &mut Rng) {
     for &identity in state.seating().identities() {
         let has_it = |face: &FaceId| state.seating().identity_of(*face) == Some(identity);
-        let faces: Vec<FaceId> = data.faces().filter(has_it).collect();
+        let faces: Vec<FaceId> = target.data().faces().filter(has_it).collect();
         let scales: Vec<u8> = faces.iter().map(|&face| state.faces().scale(face)).collect();
-        let drawn = model.face.simulate(state.faces().theta(identity), &scales, rng);
-        faces.iter().zip(drawn).for_each(|(&face, x)| data.set_embedding(face, &x));
+        let drawn = target.model().face.simulate(state.faces().theta(identity), &scales, rng);
+        faces.iter().zip(drawn).for_each(|(&face, x)| target.set_embedding(face, &x));
     }
 }

@@ -5,20 +5,22 @@ use crate::data::Dataset;
 use crate::ids::{ContextId, IdentityId};
 use crate::model::face::Centred;
 use crate::model::{ContextMode, FaceUpdate, Model};
+use crate::target::Target;
 
 /// Sums are kept up by adding and taking away; this much of their size may have been lost on the way.
 const DRIFT: f64 = 1e-8;
 
 impl State {
     /// Recomputes every statistic; the error names the first that does not agree.
-    pub fn check(&self, model: &Model, data: &Dataset) -> Result<(), String> {
-        self.check_seating(model, data)?;
-        self.check_weights(model)?;
-        self.check_faces(model, data)?;
-        self.check_names(data)
+    pub fn check(&self, target: &Target) -> Result<(), String> {
+        self.check_seating(target)?;
+        self.check_weights(target.model())?;
+        self.check_faces(target)?;
+        self.check_names(target.data())
     }
 
-    fn check_seating(&self, model: &Model, data: &Dataset) -> Result<(), String> {
+    fn check_seating(&self, target: &Target) -> Result<(), String> {
+        let data = target.data();
         let seating = &self.seating;
         let (n_slots, n_contexts) = (seating.n_slots(), seating.n_contexts());
         agree("laid out", seating.size(), (data.n_faces(), data.n_frames()))?;
@@ -27,7 +29,9 @@ impl State {
         for frame in data.frames() {
             let context = seating.context_of(frame);
             n_frames_in[context.index()] += 1;
-            if let (ContextMode::Given, Some(given)) = (model.context.mode, data.given_context(frame)) {
+            if let (ContextMode::Given, Some(given)) =
+                (target.model().context.mode, data.given_context(frame))
+            {
                 agree(&format!("context of {frame:?}"), context, given)?;
             }
             for &face in data.faces_in(frame) {
@@ -77,12 +81,13 @@ impl State {
         Ok(())
     }
 
-    fn check_faces(&self, model: &Model, data: &Dataset) -> Result<(), String> {
+    fn check_faces(&self, target: &Target) -> Result<(), String> {
+        let model = target.model();
         let mut groups = vec![model.face.group(); self.seating.n_slots()];
         let mut x = Centred::default();
-        for face in data.faces() {
+        for face in target.data().faces() {
             let identity = self.seating.identity_of(face).expect("checked before");
-            self.look(face, model, data, &mut x);
+            self.look(face, target, &mut x);
             model.face.observe(&mut groups[identity.index()], &x);
         }
         for &identity in self.seating.identities() {

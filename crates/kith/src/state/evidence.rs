@@ -4,41 +4,45 @@
 //! a pair that was said to be different as much less, and so does a name that was denied.
 
 use super::{Name, State};
-use crate::data::{Dataset, Statement};
+use crate::data::Statement;
 use crate::ids::FaceId;
 use crate::math::ln_sum_exp;
-use crate::model::{Model, ln_odds};
+use crate::model::ln_odds;
+use crate::target::Target;
 
 impl State {
     /// Adds to the ln weights of a face's seats (as in [`crate::gibbs::assignments::ln_weights`]) what was said about
     /// it: the seats of faces it was compared with, the names of identities, a new identity's name integrated out.
-    pub(crate) fn weigh_statements(&self, face: FaceId, model: &Model, data: &Dataset, out: &mut [f64]) {
+    pub(crate) fn weigh_statements(&self, face: FaceId, target: &Target, out: &mut [f64]) {
+        let data = target.data();
         for &(other, n_same, n_different) in data.evidence().links(face) {
             if let Some(identity) = self.seating.identity_of(other) {
-                out[self.seating.place_of(identity)] += model.evidence.ln_bond(n_same, n_different);
+                out[self.seating.place_of(identity)] += target.model().evidence.ln_bond(n_same, n_different);
             }
         }
         let (given, denials) = (data.given_name(face), data.evidence().denials(face));
         if given.is_none() && denials.is_empty() {
             return;
         }
-        let ln_denial = model.evidence.ln_denial();
+        let ln_denial = target.model().evidence.ln_denial();
         let (new, known) = out.split_last_mut().expect("a new identity is always possible");
         for (weight, &identity) in known.iter_mut().zip(self.seating.identities()) {
             let name = self.names.of(identity);
             *weight += given.map_or(0.0, |given| self.names.ln_evidence(given, name));
             *weight -= ln_denial * denials.iter().filter(|&&label| Name::Known(label) == name).count() as f64;
         }
-        *new += ln_sum_exp(&self.ln_names_of_new(face, model, data));
+        *new += ln_sum_exp(&self.ln_names_of_new(face, target));
     }
 
     /// Adds to the ln weights of a face's seats that nobody is often twice in a frame (`repeat`, MODEL.md §7).
-    pub(crate) fn weigh_frame(&self, face: FaceId, model: &Model, data: &Dataset, out: &mut [f64]) {
-        if model.repeat == 1.0 {
+    pub(crate) fn weigh_frame(&self, face: FaceId, target: &Target, out: &mut [f64]) {
+        if target.model().repeat == 1.0 {
             return;
         }
-        let ln_repeat = model.repeat.ln();
-        for other in data.faces_in(data.frame_of(face)).iter().filter(|&&other| other != face) {
+        let ln_repeat = target.model().repeat.ln();
+        for other in
+            target.data().faces_in(target.data().frame_of(face)).iter().filter(|&&other| other != face)
+        {
             if let Some(identity) = self.seating.identity_of(*other) {
                 out[self.seating.place_of(identity)] += ln_repeat;
             }
@@ -46,8 +50,9 @@ impl State {
     }
 
     /// Whether a face's seats weigh more or less by what was said of it, or by others in its frame.
-    pub(crate) fn says_anything(&self, face: FaceId, model: &Model, data: &Dataset) -> bool {
-        let has_others = model.repeat < 1.0 && data.faces_in(data.frame_of(face)).len() > 1;
+    pub(crate) fn says_anything(&self, face: FaceId, target: &Target) -> bool {
+        let data = target.data();
+        let has_others = target.model().repeat < 1.0 && data.faces_in(data.frame_of(face)).len() > 1;
         let evidence = data.evidence();
         has_others
             || data.given_name(face).is_some()
@@ -56,17 +61,18 @@ impl State {
     }
 
     /// ln weights of the name of a new identity that a face opens (deviation D6), over Y and then unknown.
-    pub(crate) fn ln_names_of_new(&self, face: FaceId, model: &Model, data: &Dataset) -> Vec<f64> {
-        let mut ln_weights = self.names.ln_weights_of_new(data.given_name(face));
-        for label in data.evidence().denials(face) {
-            ln_weights[label.index()] -= model.evidence.ln_denial();
+    pub(crate) fn ln_names_of_new(&self, face: FaceId, target: &Target) -> Vec<f64> {
+        let mut ln_weights = self.names.ln_weights_of_new(target.data().given_name(face));
+        for label in target.data().evidence().denials(face) {
+            ln_weights[label.index()] -= target.model().evidence.ln_denial();
         }
         ln_weights
     }
 
     /// ln of the probability of all statements, from the statistics that a state keeps.
-    pub(super) fn ln_p_statements(&self, model: &Model, data: &Dataset) -> f64 {
-        let statements = data.evidence().statements();
+    pub(super) fn ln_p_statements(&self, target: &Target) -> f64 {
+        let model = target.model();
+        let statements = target.data().evidence().statements();
         if statements.is_empty() {
             return 0.0;
         }

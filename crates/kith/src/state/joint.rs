@@ -7,28 +7,29 @@ use crate::data::{Dataset, Statement};
 use crate::ids::{FaceId, IdentityId};
 use crate::math::{ln_beta_density, ln_gamma};
 use crate::model::face::FaceKind;
-use crate::model::{ContextMode, ErrorRate, FaceUpdate, FullPrior, Isotropic, Model, NameUpdate};
+use crate::model::{ContextMode, ErrorRate, FaceUpdate, FullPrior, Isotropic, NameUpdate};
+use crate::target::Target;
 
 impl State {
     /// ln of the joint density of all latent variables and the data, with omega, pi_c and (collapsed) theta*
     /// integrated out. With names in the paper's form there is no joint; its factors are multiplied as if.
-    pub fn ln_joint_plain(&self, model: &Model, data: &Dataset) -> f64 {
-        self.ln_contexts(model, data)
-            + self.ln_identities(model, data)
-            + self.ln_repeats(model, data)
-            + self.ln_faces(model, data)
-            + self.ln_names(model, data)
-            + self.ln_statements(model, data)
+    pub fn ln_joint_plain(&self, target: &Target) -> f64 {
+        self.ln_contexts(target)
+            + self.ln_identities(target)
+            + self.ln_repeats(target)
+            + self.ln_faces(target)
+            + self.ln_names(target)
+            + self.ln_statements(target)
     }
 
     /// p(c*), omega integrated out (§2.1), and gamma_0's prior.
-    fn ln_contexts(&self, model: &Model, data: &Dataset) -> f64 {
+    fn ln_contexts(&self, target: &Target) -> f64 {
         let gamma_0 = self.weights.context_concentration;
-        let n_frames = data.n_frames() as f64;
+        let n_frames = target.data().n_frames() as f64;
         let counts = || self.seating.contexts().map(|c| f64::from(self.seating.n_frames_in(c)));
         let ln_total = ln_gamma(gamma_0) - ln_gamma(gamma_0 + n_frames);
-        let ln_prior = model.context.concentration.ln_density(gamma_0);
-        match model.context.mode {
+        let ln_prior = target.model().context.concentration.ln_density(gamma_0);
+        match target.model().context.mode {
             ContextMode::None => ln_prior,
             ContextMode::Given | ContextMode::Latent { .. } => {
                 let share = gamma_0 / self.seating.n_contexts() as f64;
@@ -42,7 +43,8 @@ impl State {
     }
 
     /// p(z, pi_0 | c*) of MODEL.md §3, and the priors of alpha_0 and alpha_c.
-    fn ln_identities(&self, model: &Model, data: &Dataset) -> f64 {
+    fn ln_identities(&self, target: &Target) -> f64 {
+        let (model, data) = target.parts();
         let alpha_0 = self.weights.global_concentration;
         let mut ln_p = model.identity.global_concentration.ln_density(alpha_0);
         ln_p += (alpha_0 - 1.0) * self.weights.ln_unseen;
@@ -71,39 +73,40 @@ impl State {
     }
 
     /// repeat^(pairs of one frame with one identity), MODEL.md §7.
-    fn ln_repeats(&self, model: &Model, data: &Dataset) -> f64 {
+    fn ln_repeats(&self, target: &Target) -> f64 {
         let mut pairs = 0;
-        for frame in data.frames() {
-            let faces = data.faces_in(frame);
+        for frame in target.data().frames() {
+            let faces = target.data().faces_in(frame);
             for (k, &a) in faces.iter().enumerate() {
                 let same = |b: &FaceId| self.seating.identity_of(*b) == self.seating.identity_of(a);
                 pairs += faces[..k].iter().filter(|b| same(b)).count();
             }
         }
-        if pairs == 0 { 0.0 } else { pairs as f64 * model.repeat.ln() }
+        if pairs == 0 { 0.0 } else { pairs as f64 * target.model().repeat.ln() }
     }
 
     /// p(what was said | z, y*), MODEL.md §7: 1 - e where it is true, e where it is not,
     /// e that of its kind.
-    fn ln_statements(&self, model: &Model, data: &Dataset) -> f64 {
+    fn ln_statements(&self, target: &Target) -> f64 {
         let mut ln_p = 0.0;
-        for &statement in data.evidence().statements() {
+        for &statement in target.data().evidence().statements() {
             let person = |face: FaceId| self.seating.identity_of(face).expect("every face is seated");
             let is_true = match statement {
                 Statement::Same(a, b) => person(a) == person(b),
                 Statement::Different(a, b) => person(a) != person(b),
                 Statement::Not(face, label) => self.names.of(person(face)) != Name::Known(label),
             };
-            let e = model.evidence.error_rate(statement);
+            let e = target.model().evidence.error_rate(statement);
             ln_p += if is_true { (1.0 - e).ln() } else { e.ln() };
         }
         ln_p
     }
 
     /// p(X | z), theta* integrated out, or p(X, theta* | z).
-    fn ln_faces(&self, model: &Model, data: &Dataset) -> f64 {
+    fn ln_faces(&self, target: &Target) -> f64 {
+        let data = target.data();
         let identities = self.seating.identities().iter();
-        let prior = match &model.face.kind {
+        let prior = match &target.model().face.kind {
             FaceKind::Isotropic(prior) => prior,
             FaceKind::Full(full) => {
                 let faces = |identity| members(self, data, identity).collect::<Vec<_>>();
@@ -115,7 +118,7 @@ impl State {
             }
         };
         identities
-            .map(|&identity| match model.face.update {
+            .map(|&identity| match target.model().face.update {
                 FaceUpdate::Collapsed => {
                     let faces: Vec<FaceId> = members(self, data, identity).collect();
                     ln_marginal(prior, data, &faces)
@@ -135,7 +138,8 @@ impl State {
     }
 
     /// p(H) p(y* | H) p(y | y*, H) of MODEL.md §5, and the priors of lambda and epsilon.
-    fn ln_names(&self, model: &Model, data: &Dataset) -> f64 {
+    fn ln_names(&self, target: &Target) -> f64 {
+        let model = target.model();
         let (lambda, epsilon) = (self.names.concentration, self.names.error_rate);
         let h = |name| self.names.ln_weight(name);
         let mut ln_p = model.name.concentration.ln_density(lambda);
@@ -165,8 +169,8 @@ impl State {
                 }
             }
         }
-        for face in data.faces() {
-            let Some(given) = data.given_name(face) else { continue };
+        for face in target.data().faces() {
+            let Some(given) = target.data().given_name(face) else { continue };
             let identity = self.seating.identity_of(face).expect("every face is seated");
             ln_p += match self.names.of(identity) {
                 Name::Known(label) if label == given => (1.0 - epsilon).ln(),

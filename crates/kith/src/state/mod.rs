@@ -24,8 +24,9 @@ use crate::data::Dataset;
 use crate::ids::{ContextId, FaceId, FrameId, IdentityId};
 use crate::math::ln_add_exp;
 use crate::model::face::Centred;
-use crate::model::{ContextMode, LocalConcentration, Model, Strength};
+use crate::model::{ContextMode, LocalConcentration, Strength};
 use crate::random::Rng;
+use crate::target::Target;
 
 /// The latent variables of one chain. It holds no data and no generator.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -38,7 +39,8 @@ pub struct State {
 
 impl State {
     /// Nobody has been seen yet.
-    pub fn empty(model: &Model) -> Self {
+    pub fn empty(target: &Target) -> Self {
+        let model = target.model();
         Self {
             seating: Seating::default(),
             weights: Weights {
@@ -75,13 +77,14 @@ impl State {
 
     /// Lays out frames, contexts and names that have arrived since, and counts anew what was said of all faces. The
     /// faces of those frames are not seated yet.
-    pub fn extend(&mut self, data: &Dataset, model: &Model, rng: &mut Rng) {
-        self.lay_out(data, model, rng);
-        self.count_votes(data);
+    pub fn extend(&mut self, target: &Target, rng: &mut Rng) {
+        self.lay_out(target, rng);
+        self.count_votes(target.data());
     }
 
     /// Lays out frames, contexts and names that have arrived since, where nothing else has changed.
-    pub(crate) fn lay_out(&mut self, data: &Dataset, model: &Model, rng: &mut Rng) {
+    pub(crate) fn lay_out(&mut self, target: &Target, rng: &mut Rng) {
+        let (model, data) = target.parts();
         self.names.extend(data, &model.name, rng);
         let n_contexts = match model.context.mode {
             ContextMode::None => 1,
@@ -90,7 +93,7 @@ impl State {
             ContextMode::Unbounded => self.seating.n_contexts().max(1),
         };
         while self.seating.n_contexts() < n_contexts {
-            self.add_context(data, model);
+            self.add_context(target);
         }
         if let LocalConcentration::Named(each) = &model.identity.local_concentration {
             // The first context was laid out before it had a name, when nothing had been seen.
@@ -104,7 +107,7 @@ impl State {
             let context = match (model.context.mode, data.given_context(frame)) {
                 (ContextMode::Given, Some(context)) => context,
                 (ContextMode::None, _) => ContextId(0),
-                _ => self.draw_context(data, model, rng),
+                _ => self.draw_context(target, rng),
             };
             let last = data.faces_in(frame).iter().map(|face| face.index() + 1).max().unwrap_or(0);
             let n_faces = self.seating.size().0.max(last);
@@ -114,10 +117,10 @@ impl State {
     }
 
     /// A context for the next frame, from the prior given the frames before it.
-    fn draw_context(&mut self, data: &Dataset, model: &Model, rng: &mut Rng) -> ContextId {
+    fn draw_context(&mut self, target: &Target, rng: &mut Rng) -> ContextId {
         let gamma_0 = self.weights.context_concentration;
         let n_contexts = self.seating.n_contexts();
-        let is_unbounded = model.context.mode == ContextMode::Unbounded;
+        let is_unbounded = target.model().context.mode == ContextMode::Unbounded;
         let share = if is_unbounded { 0.0 } else { gamma_0 / n_contexts as f64 };
         let mut weights: Vec<f64> = self
             .seating
@@ -128,31 +131,31 @@ impl State {
             weights.push(gamma_0.ln());
         }
         let drawn = ContextId::new(rng.categorical_ln(&mut weights));
-        if drawn.index() == n_contexts { self.open_context(data, model) } else { drawn }
+        if drawn.index() == n_contexts { self.open_context(target) } else { drawn }
     }
 
     /// A context without frames, for the unbounded mode.
-    pub(crate) fn open_context(&mut self, data: &Dataset, model: &Model) -> ContextId {
+    pub(crate) fn open_context(&mut self, target: &Target) -> ContextId {
         let mut contexts = self.seating.contexts();
         match contexts.find(|&context| self.seating.n_frames_in(context) == 0) {
             Some(empty) => empty,
-            None => self.add_context(data, model),
+            None => self.add_context(target),
         }
     }
 
     /// At least so many contexts, for frames to be put back.
-    pub(crate) fn lay_out_contexts(&mut self, count: usize, data: &Dataset, model: &Model) {
+    pub(crate) fn lay_out_contexts(&mut self, count: usize, target: &Target) {
         while self.seating.n_contexts() < count {
-            self.add_context(data, model);
+            self.add_context(target);
         }
     }
 
-    fn add_context(&mut self, data: &Dataset, model: &Model) -> ContextId {
+    fn add_context(&mut self, target: &Target) -> ContextId {
         let context = self.seating.add_context();
-        let local = &model.identity.local_concentration;
+        let local = &target.model().identity.local_concentration;
         let alpha_c = match (local, self.weights.local_concentration.first()) {
             (LocalConcentration::Shared(_), Some(&shared)) => shared,
-            _ => local.of(data.contexts().get(context.index()).map(String::as_str)).start(),
+            _ => local.of(target.data().contexts().get(context.index()).map(String::as_str)).start(),
         };
         self.weights.local_concentration.push(alpha_c);
         context
@@ -169,28 +172,28 @@ impl State {
     }
 
     /// A face as its identity's statistics see it; `x` is overwritten.
-    pub fn look(&self, face: FaceId, model: &Model, data: &Dataset, x: &mut Centred) {
-        model.face.look(face, data, x);
+    pub fn look(&self, face: FaceId, target: &Target, x: &mut Centred) {
+        target.look(face, x);
         x.set_scale(self.faces.scale(face));
     }
 
     /// Rebuilds the statistics of faces and votes from the data, for data that have been replaced.
-    pub(crate) fn refresh(&mut self, model: &Model, data: &Dataset) {
-        self.faces.clear_groups(&model.face);
+    pub(crate) fn refresh(&mut self, target: &Target) {
+        self.faces.clear_groups(&target.model().face);
         let mut x = Centred::default();
-        for face in data.faces() {
+        for face in target.data().faces() {
             let identity = self.seating.identity_of(face).expect("every face is seated");
-            self.look(face, model, data, &mut x);
-            self.faces.observe(identity, &x, &model.face);
+            self.look(face, target, &mut x);
+            self.faces.observe(identity, &x, &target.model().face);
         }
-        self.count_votes(data);
+        self.count_votes(target.data());
     }
 
     /// Takes a face off its seat; from here every count is the paper's "minus n". An identity that empties
     /// leaves and gives its weight back (deviation D2).
-    pub fn remove(&mut self, face: FaceId, x: &Centred, model: &Model, data: &Dataset) -> IdentityId {
-        let identity = self.lift(face, data);
-        self.faces.forget(identity, x, &model.face);
+    pub fn remove(&mut self, face: FaceId, x: &Centred, target: &Target) -> IdentityId {
+        let identity = self.lift(face, target.data());
+        self.faces.forget(identity, x, &target.model().face);
         if self.seating.n_of(identity) == 0 {
             self.weights.give_back(identity);
             self.names.close(identity);
@@ -207,10 +210,10 @@ impl State {
     }
 
     /// Seats a face at an identity, with x's scale.
-    pub fn insert(&mut self, face: FaceId, x: &Centred, identity: IdentityId, model: &Model, data: &Dataset) {
-        self.faces.observe(identity, x, &model.face);
+    pub fn insert(&mut self, face: FaceId, x: &Centred, identity: IdentityId, target: &Target) {
+        self.faces.observe(identity, x, &target.model().face);
         self.faces.set_scale(face, x.scale());
-        self.set_down(face, identity, data);
+        self.set_down(face, identity, target.data());
     }
 
     /// As [`State::insert`], where the identity's statistics already have the face.
@@ -221,20 +224,13 @@ impl State {
 
     /// Opens an identity for a face: it takes a share b ~ Beta(1, alpha_0) of pi_0', a name drawn given the
     /// face's own (D6), and theta* drawn given the face. The face is not seated yet.
-    pub fn open(
-        &mut self,
-        face: FaceId,
-        x: &Centred,
-        model: &Model,
-        data: &Dataset,
-        rng: &mut Rng,
-    ) -> IdentityId {
-        let drawn = rng.categorical_ln(&mut self.ln_names_of_new(face, model, data));
+    pub fn open(&mut self, face: FaceId, x: &Centred, target: &Target, rng: &mut Rng) -> IdentityId {
+        let drawn = rng.categorical_ln(&mut self.ln_names_of_new(face, target));
         let name = self.names.all().nth(drawn).expect("a name was drawn among all");
         let identity = self.seating.open();
         self.weights.split(identity, rng.ln_beta(1.0, self.weights.global_concentration));
         self.names.open(identity, name);
-        self.faces.open(identity, x, &model.face, rng);
+        self.faces.open(identity, x, &target.model().face, rng);
         identity
     }
 

@@ -3,9 +3,9 @@
 use super::{Name, State};
 use crate::data::Dataset;
 use crate::ids::{FaceId, IdentityId};
-use crate::model::Model;
 use crate::model::face::Group;
 use crate::random::Rng;
+use crate::target::Target;
 
 impl State {
     /// Moves some faces of an identity to a new one. `groups` and `ln_weights` are those of the faces that stay
@@ -17,15 +17,15 @@ impl State {
         moving: &[FaceId],
         [kept, moved]: [Group; 2],
         ln_weights: [f64; 2],
-        (model, data): (&Model, &Dataset),
+        target: &Target,
         rng: &mut Rng,
     ) -> IdentityId {
         let new = self.seating.open();
         self.names.open(new, Name::Unknown);
         self.weights.divide(identity, new, ln_weights);
-        self.faces.put(identity, kept, &model.face, rng);
-        self.faces.put(new, moved, &model.face, rng);
-        self.reseat(moving, new, data);
+        self.faces.put(identity, kept, &target.model().face, rng);
+        self.faces.put(new, moved, &target.model().face, rng);
+        self.reseat(moving, new, target.data());
         new
     }
 
@@ -36,12 +36,12 @@ impl State {
         (from, into): (IdentityId, IdentityId),
         moving: &[FaceId],
         group: Group,
-        (model, data): (&Model, &Dataset),
+        target: &Target,
         rng: &mut Rng,
     ) {
-        self.reseat(moving, into, data);
-        self.faces.put(into, group, &model.face, rng);
-        self.faces.close(from, &model.face);
+        self.reseat(moving, into, target.data());
+        self.faces.put(into, group, &target.model().face, rng);
+        self.faces.close(from, &target.model().face);
         self.weights.add(from, into);
         self.names.close(from);
         self.seating.close(from);

@@ -4,22 +4,23 @@ use super::{Name, State};
 use crate::data::Dataset;
 use crate::math::{ln_beta_density, ln_gamma, ln_rising};
 use crate::model::{ContextMode, ErrorRate, FaceUpdate, Model, NameUpdate};
+use crate::target::Target;
 
 impl State {
     /// ln of the joint density of all latent variables and the data.
-    pub fn ln_joint(&self, model: &Model, data: &Dataset) -> f64 {
-        self.ln_p_contexts(model, data)
-            + self.ln_p_identities(model, data)
-            + self.n_repeats(data) as f64 * model.repeat.ln()
-            + self.ln_p_faces(model, data)
-            + self.ln_p_names(model)
-            + self.ln_p_statements(model, data)
+    pub fn ln_joint(&self, target: &Target) -> f64 {
+        self.ln_p_contexts(target)
+            + self.ln_p_identities(target)
+            + self.n_repeats(target.data()) as f64 * target.model().repeat.ln()
+            + self.ln_p_faces(target)
+            + self.ln_p_names(target.model())
+            + self.ln_p_statements(target)
     }
 
-    fn ln_p_contexts(&self, model: &Model, data: &Dataset) -> f64 {
+    fn ln_p_contexts(&self, target: &Target) -> f64 {
         let gamma_0 = self.weights.context_concentration;
-        let ln_hyper = model.context.concentration.ln_density(gamma_0);
-        let ln_share = match model.context.mode {
+        let ln_hyper = target.model().context.concentration.ln_density(gamma_0);
+        let ln_share = match target.model().context.mode {
             ContextMode::None => return ln_hyper,
             ContextMode::Unbounded => None,
             _ => Some((gamma_0 / self.seating.n_contexts() as f64).ln()),
@@ -30,12 +31,13 @@ impl State {
             None => 0.0,
         };
         let counts = self.seating.contexts().map(|c| f64::from(self.seating.n_frames_in(c)));
-        ln_hyper + counts.map(of_context).sum::<f64>() - ln_rising(gamma_0.ln(), data.n_frames() as f64)
+        ln_hyper + counts.map(of_context).sum::<f64>()
+            - ln_rising(gamma_0.ln(), target.data().n_frames() as f64)
     }
 
-    fn ln_p_identities(&self, model: &Model, data: &Dataset) -> f64 {
+    fn ln_p_identities(&self, target: &Target) -> f64 {
         let alpha_0 = self.weights.global_concentration;
-        let prior = &model.identity;
+        let prior = &target.model().identity;
         let mut ln_p = prior.global_concentration.ln_density(alpha_0);
         ln_p += (alpha_0 - 1.0) * self.weights.ln_unseen;
         for &identity in self.seating.identities() {
@@ -49,7 +51,7 @@ impl State {
             }
             ln_p -= ln_rising(ln_alpha_c, f64::from(self.seating.n_in(context)));
             if context.index() == 0 || !prior.local_concentration.is_shared() {
-                let name = data.contexts().get(context.index()).map(String::as_str);
+                let name = target.data().contexts().get(context.index()).map(String::as_str);
                 ln_p += prior.local_concentration.of(name).ln_density(ln_alpha_c.exp());
             }
         }
@@ -71,21 +73,23 @@ impl State {
         pairs
     }
 
-    fn ln_p_faces(&self, model: &Model, data: &Dataset) -> f64 {
+    fn ln_p_faces(&self, target: &Target) -> f64 {
+        let model = target.model();
         let identities = self.seating.identities().iter();
         if model.face.update == FaceUpdate::Collapsed {
-            let ln_scales: f64 = data.faces().map(|face| model.face.ln_scale(self.faces.scale(face))).sum();
+            let ln_scales: f64 =
+                target.data().faces().map(|face| model.face.ln_scale(self.faces.scale(face))).sum();
             return ln_scales + identities.map(|&i| model.face.ln_marginal(self.faces.group(i))).sum::<f64>();
         }
         let theta = |identity| self.faces.theta(identity).expect("theta* is kept");
         let ln_thetas: f64 = identities.map(|&i| model.face.ln_prior(theta(i))).sum();
         let mut x = crate::model::face::Centred::default();
         let of_face = |face| {
-            self.look(face, model, data, &mut x);
+            self.look(face, target, &mut x);
             let identity = self.seating.identity_of(face).expect("every face is seated");
             model.face.ln_likelihood(theta(identity), &x)
         };
-        ln_thetas + data.faces().map(of_face).sum::<f64>()
+        ln_thetas + target.data().faces().map(of_face).sum::<f64>()
     }
 
     fn ln_p_names(&self, model: &Model) -> f64 {

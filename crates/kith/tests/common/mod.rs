@@ -15,13 +15,23 @@ use kith::model::{
     ContextMode, ContextModel, ErrorRate, EvidenceModel, FaceModel, FaceUpdate, Isotropic,
     LocalConcentration, Model, NameBase, Strength,
 };
+use kith::target::Target;
 
 /// A model and what was seen.
 #[derive(Clone)]
 pub struct Case {
     pub name: String,
-    pub model: Model,
-    pub data: Dataset,
+    pub target: Target,
+}
+
+impl Case {
+    /// The same with another model.
+    pub fn with(mut self, change: impl FnOnce(&mut Model)) -> Self {
+        let mut model = self.target.model().clone();
+        change(&mut model);
+        self.target = self.target.with_model(model).unwrap();
+        self
+    }
 }
 
 /// Six faces of four frames in D = 3, near enough to each other that no partition is certain; frames 0 and 2
@@ -75,9 +85,8 @@ pub fn model() -> Model {
 fn case(name: &str, contexts: [&str; 4], names: [&str; 6], change: impl Fn(&mut Model)) -> Case {
     let mut model = model();
     change(&mut model);
-    let data = dataset(contexts, names);
-    model.check(&data).unwrap();
-    Case { name: name.to_owned(), model, data }
+    let target = Target::new(model, dataset(contexts, names)).unwrap();
+    Case { name: name.to_owned(), target }
 }
 
 fn latent(count: usize) -> ContextModel {
@@ -135,7 +144,7 @@ fn said(mut case: Case) -> Case {
         Statement::Not(FaceId(4), LabelId(0)),
         Statement::Not(FaceId(5), LabelId(1)),
     ] {
-        case.data.say(statement).unwrap();
+        case.target.say(statement).unwrap();
     }
     case
 }
@@ -144,8 +153,7 @@ fn said(mut case: Case) -> Case {
 pub fn explicit() -> Vec<Case> {
     let keep = |mut case: Case| {
         case.name += ", explicit";
-        case.model.face.update = FaceUpdate::Explicit;
-        case
+        case.with(|model| model.face.update = FaceUpdate::Explicit)
     };
     collapsed().into_iter().map(keep).collect()
 }
@@ -158,12 +166,12 @@ pub fn named(name: &str) -> Case {
 
 /// Runs chains from all starting points and returns what they keep.
 pub fn run(case: &Case, n_chains: usize, seed: u64, run: &Run) -> Vec<Draw> {
-    let mut ensemble = Ensemble::start(&Start::ALL, n_chains, seed, &case.model, &case.data).unwrap();
+    let mut ensemble = Ensemble::start(&Start::ALL, n_chains, seed, &case.target);
     run_on(&mut ensemble, case, run, run.sweeps)
 }
 
 /// Runs an ensemble on to a sweep.
 pub fn run_on(ensemble: &mut Ensemble, case: &Case, run: &Run, until: u64) -> Vec<Draw> {
     let watch = Watch { stop: &AtomicBool::new(false), swept: &|| () };
-    ensemble.run(run, until, &Sweep::default(), &case.model, &case.data, &watch)
+    ensemble.run(run, until, &Sweep::default(), &case.target, &watch)
 }

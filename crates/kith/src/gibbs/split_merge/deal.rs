@@ -6,13 +6,12 @@
 //! the more moves are accepted.
 
 use super::{bonds, has_bonds};
-use crate::data::Dataset;
 use crate::ids::{FaceId, IdentityId};
 use crate::math::ln_add_exp;
-use crate::model::Model;
 use crate::model::face::{Centred, Group};
 use crate::random::Rng;
 use crate::state::{Name, State, Votes};
+use crate::target::Target;
 
 /// One side.
 pub(super) struct Part {
@@ -48,17 +47,16 @@ enum Dealer<'a> {
 
 /// What is kept between deals.
 pub(super) struct Deals<'a> {
-    model: &'a Model,
-    data: &'a Dataset,
+    target: &'a Target,
     x: Centred,
     /// Where each face of the dataset has been dealt to, where pairs matter.
     side_of: Vec<Option<usize>>,
 }
 
 impl<'a> Deals<'a> {
-    pub(super) fn new(model: &'a Model, data: &'a Dataset) -> Self {
-        let n_faces = if has_bonds(model, data) { data.n_faces() } else { 0 };
-        Self { model, data, x: Centred::default(), side_of: vec![None; n_faces] }
+    pub(super) fn new(target: &'a Target) -> Self {
+        let n_faces = if has_bonds(target) { target.data().n_faces() } else { 0 };
+        Self { target, x: Centred::default(), side_of: vec![None; n_faces] }
     }
 
     /// Deals at random. `ln_weight` is ln pi_0i of the identity that is split.
@@ -102,7 +100,7 @@ impl<'a> Deals<'a> {
             .map(|c| state.weights.local_concentration(c).ln() + ln_weight - std::f64::consts::LN_2)
             .collect();
         let part = || Part {
-            group: self.model.face.group(),
+            group: self.target.model().face.group(),
             n_at: vec![0; ln_half.len()],
             votes: Votes::default(),
             n_votes: 0,
@@ -114,13 +112,13 @@ impl<'a> Deals<'a> {
             ln_between: 0.0,
         };
         for (side, face) in pair.into_iter().enumerate() {
-            state.look(face, self.model, self.data, &mut self.x);
+            state.look(face, self.target, &mut self.x);
             let ln_bonds = self.ln_bonds(face);
             self.put(face, side, ln_bonds, &mut deal, state);
         }
         let mut is_given_up = false;
         for &face in order {
-            state.look(face, self.model, self.data, &mut self.x);
+            state.look(face, self.target, &mut self.x);
             let ln_bonds = self.ln_bonds(face);
             let [first, second] =
                 [0, 1].map(|side| self.ln_weight(face, &deal.parts[side], ln_bonds[side], &ln_half, state));
@@ -154,7 +152,7 @@ impl<'a> Deals<'a> {
     fn ln_bonds(&self, face: FaceId) -> [f64; 2] {
         let mut ln_bonds = [0.0; 2];
         if !self.side_of.is_empty() {
-            bonds(face, self.model, self.data, |other, ln_bond| {
+            bonds(face, self.target, |other, ln_bond| {
                 self.side_of[other.index()].into_iter().for_each(|side| ln_bonds[side] += ln_bond);
             });
         }
@@ -163,13 +161,13 @@ impl<'a> Deals<'a> {
 
     /// ln of the weight of a side for the face at `self.x`.
     fn ln_weight(&self, face: FaceId, part: &Part, ln_bond: f64, ln_half: &[f64], state: &State) -> f64 {
-        let context = state.context_of_face(face, self.data).index();
+        let context = state.context_of_face(face, self.target.data()).index();
         let ln_seat = match part.n_at[context] {
             0 => ln_half[context],
             n => (f64::from(n) + ln_half[context].exp()).ln(),
         };
-        let mut ln_weight = ln_seat + self.model.face.ln_joining(&part.group, &self.x) + ln_bond;
-        if let Some(given) = self.data.given_name(face) {
+        let mut ln_weight = ln_seat + self.target.model().face.ln_joining(&part.group, &self.x) + ln_bond;
+        if let Some(given) = self.target.data().given_name(face) {
             // (votes for the name + H(name)) / (votes + 1).
             let alike =
                 part.votes.given().iter().find(|vote| vote.0 == given).map_or(0.0, |vote| f64::from(vote.1));
@@ -182,10 +180,10 @@ impl<'a> Deals<'a> {
     /// The face at `self.x` goes to a side.
     fn put(&mut self, face: FaceId, side: usize, ln_bonds: [f64; 2], deal: &mut Deal, state: &State) {
         let part = &mut deal.parts[side];
-        self.model.face.observe(&mut part.group, &self.x);
-        part.n_at[state.context_of_face(face, self.data).index()] += 1;
-        part.votes.add_face(face, self.data);
-        part.n_votes += u32::from(self.data.given_name(face).is_some());
+        self.target.model().face.observe(&mut part.group, &self.x);
+        part.n_at[state.context_of_face(face, self.target.data()).index()] += 1;
+        part.votes.add_face(face, self.target.data());
+        part.n_votes += u32::from(self.target.data().given_name(face).is_some());
         if !self.side_of.is_empty() {
             self.side_of[face.index()] = Some(side);
             deal.ln_between += ln_bonds[1 - side];

@@ -1,23 +1,24 @@
 //! What splits and merges are for: chains leave bad starting points that faces moving one by one do not.
 
 use crate::chain::{Chain, Start};
-use crate::data::{Dataset, NewFace};
+use crate::data::NewFace;
 use crate::gibbs::{Step, Sweep};
 use crate::model::{FaceModel, Isotropic, Model};
 use crate::random::{Rng, driver, stream};
+use crate::target::Target;
 
 /// Faces of people from the model's own prior, in three contexts; kappa is within-person over between-person variance.
-fn people(n_faces: usize, n_people: usize, dimension: usize, kappa: f64, rng: &mut Rng) -> (Model, Dataset) {
+fn people(n_faces: usize, n_people: usize, dimension: usize, kappa: f64, rng: &mut Rng) -> Target {
     let prior = Isotropic { mean: vec![0.0; dimension], kappa, shape: 18.0, rate: 17.0 };
     let model = Model::new(FaceModel::isotropic(prior));
     let thetas: Vec<_> = (0..n_people).map(|_| model.face.draw(&model.face.group(), rng)).collect();
-    let mut data = Dataset::empty(dimension).unwrap();
+    let mut target = Target::empty(model.clone()).unwrap();
     for _ in 0..n_faces {
         let x = model.face.simulate(Some(&thetas[rng.below(n_people)]), &[0], rng).swap_remove(0);
         let context = ["home", "work", "out"][rng.below(3)];
-        data.push_frame(Some(context), &[NewFace { embedding: &x, name: None }]).unwrap();
+        target.push_frame(Some(context), &[NewFace { embedding: &x, name: None }]).unwrap();
     }
-    (model, data)
+    target
 }
 
 fn without() -> Sweep {
@@ -25,14 +26,14 @@ fn without() -> Sweep {
 }
 
 /// Where the log joint settles from the sequential start: its mean less three standard deviations.
-fn level(model: &Model, data: &Dataset) -> f64 {
+fn level(target: &Target) -> f64 {
     let mut rng = driver(1);
-    let mut state = Start::Sequential.state(model, data, &mut rng);
+    let mut state = Start::Sequential.state(target, &mut rng);
     let mut joints = Vec::new();
     for k in 0..100 {
-        Sweep::default().run(&mut state, model, data, &mut rng);
+        Sweep::default().run(&mut state, target, &mut rng);
         if k >= 40 {
-            joints.push(state.ln_joint(model, data));
+            joints.push(state.ln_joint(target));
         }
     }
     let n = joints.len() as f64;
@@ -41,20 +42,12 @@ fn level(model: &Model, data: &Dataset) -> f64 {
 }
 
 /// After how many sweeps the log joint first reaches a level.
-fn sweeps_to(
-    level: f64,
-    start: Start,
-    sweep: &Sweep,
-    most: usize,
-    seed: u64,
-    case: &(Model, Dataset),
-) -> usize {
-    let (model, data) = case;
+fn sweeps_to(level: f64, start: Start, sweep: &Sweep, most: usize, seed: u64, target: &Target) -> usize {
     let mut rng = stream(seed, 0);
-    let mut state = start.state(model, data, &mut rng);
+    let mut state = start.state(target, &mut rng);
     let mut n = 0;
-    while n < most && state.ln_joint(model, data) < level {
-        sweep.run(&mut state, model, data, &mut rng);
+    while n < most && state.ln_joint(target) < level {
+        sweep.run(&mut state, target, &mut rng);
         n += 1;
     }
     n
@@ -65,7 +58,7 @@ fn sweeps_to(
 #[test]
 fn chains_started_anywhere_soon_agree_and_without_splits_and_merges_do_not() {
     let case = people(400, 40, 16, 0.1, &mut driver(3));
-    let level = level(&case.0, &case.1);
+    let level = level(&case);
     let within = 20;
     for start in [Start::Together, Start::Random] {
         for seed in 0..4 {
@@ -80,18 +73,18 @@ fn chains_started_anywhere_soon_agree_and_without_splits_and_merges_do_not() {
 /// The lists of neighbours are no part of a checkpoint: they are found again from the data.
 #[test]
 fn a_chain_read_back_goes_on_bit_for_bit() {
-    let (model, data) = people(60, 6, 8, 0.5, &mut driver(4));
+    let target = people(60, 6, 8, 0.5, &mut driver(4));
     let sweep = Sweep::default();
-    let mut chain = Chain::start(Start::Random, 0, 5, &model, &data);
+    let mut chain = Chain::start(Start::Random, 0, 5, &target);
     for _ in 0..4 {
-        chain.sweep(&sweep, &model, &data);
+        chain.sweep(&sweep, &target);
     }
     let stored = serde_json::to_string(&chain).unwrap();
     let mut again: Chain = serde_json::from_str(&stored).unwrap();
-    let (_, fresh) = people(60, 6, 8, 0.5, &mut driver(4));
+    let fresh = people(60, 6, 8, 0.5, &mut driver(4));
     for _ in 0..4 {
-        let info = chain.sweep(&sweep, &model, &data);
-        assert_eq!(info, again.sweep(&sweep, &model, &fresh));
+        let info = chain.sweep(&sweep, &target);
+        assert_eq!(info, again.sweep(&sweep, &fresh));
     }
     assert_eq!(chain, again);
 }

@@ -31,10 +31,10 @@ use super::names;
 use crate::data::Dataset;
 use crate::ids::{FaceId, IdentityId};
 use crate::math::{ln_add_exp, ln_gamma, ln_rising};
-use crate::model::Model;
 use crate::model::face::{Centred, Group};
 use crate::random::Rng;
 use crate::state::{State, Votes};
+use crate::target::Target;
 
 /// How often a pair is two neighbours in the space of embeddings rather than any two faces.
 const NEAR: f64 = 0.5;
@@ -55,12 +55,13 @@ pub struct Moves {
 }
 
 /// Lets every face look for another to part from or to join; returns the splits and the merges.
-pub fn step(state: &mut State, model: &Model, data: &Dataset, rng: &mut Rng) -> [Moves; 2] {
+pub fn step(state: &mut State, target: &Target, rng: &mut Rng) -> [Moves; 2] {
+    let data = target.data();
     let [mut splits, mut merges] = [Moves::default(); 2];
     if data.n_faces() < 2 {
         return [splits, merges];
     }
-    let mut kernel = Kernel::new(state, model, data);
+    let mut kernel = Kernel::new(state, target);
     for a in data.faces() {
         let pair = [a, partner(a, data, rng)];
         let [i, j] = kernel.identities(pair, state);
@@ -77,11 +78,11 @@ pub fn step(state: &mut State, model: &Model, data: &Dataset, rng: &mut Rng) -> 
 }
 
 /// Proposes to part or to join each of some pairs of faces, with all faces of their identities.
-pub fn on_pairs(pairs: &[[FaceId; 2]], state: &mut State, model: &Model, data: &Dataset, rng: &mut Rng) {
+pub fn on_pairs(pairs: &[[FaceId; 2]], state: &mut State, target: &Target, rng: &mut Rng) {
     if pairs.is_empty() {
         return;
     }
-    let mut kernel = Kernel::new(state, model, data);
+    let mut kernel = Kernel::new(state, target);
     for &pair in pairs {
         match kernel.identities(pair, state) {
             [i, j] if i == j => kernel.split(pair, i, state, rng),
@@ -131,8 +132,7 @@ impl std::ops::AddAssign for Moves {
 
 /// What a step keeps between proposals.
 struct Kernel<'a> {
-    model: &'a Model,
-    data: &'a Dataset,
+    target: &'a Target,
     /// The faces of each slot.
     members: Vec<Vec<FaceId>>,
     deals: Deals<'a>,
@@ -165,12 +165,12 @@ struct Merge {
 }
 
 impl<'a> Kernel<'a> {
-    fn new(state: &State, model: &'a Model, data: &'a Dataset) -> Self {
+    fn new(state: &State, target: &'a Target) -> Self {
         let mut members = vec![Vec::new(); state.seating.n_slots()];
-        for face in data.faces() {
+        for face in target.data().faces() {
             members[state.seating.identity_of(face).expect("every face is seated").index()].push(face);
         }
-        Self { model, data, members, deals: Deals::new(model, data), joining: Vec::new() }
+        Self { target, members, deals: Deals::new(target), joining: Vec::new() }
     }
 
     fn identities(&self, pair: [FaceId; 2], state: &State) -> [IdentityId; 2] {
@@ -198,7 +198,7 @@ impl<'a> Kernel<'a> {
         }
         let [kept, moved] = members;
         let groups = [first.group, second.group];
-        let new = state.split(i, &moved, groups, split.ln_weights, (self.model, self.data), rng);
+        let new = state.split(i, &moved, groups, split.ln_weights, self.target, rng);
         self.members[i.index()] = kept;
         self.members.resize(state.seating.n_slots(), Vec::new());
         self.members[new.index()] = moved;
@@ -227,7 +227,7 @@ impl<'a> Kernel<'a> {
         }
         let (from, into) = (merge.from, merge.into);
         let mut moved = std::mem::take(&mut self.members[from.index()]);
-        state.merge((from, into), &moved, merge.group, (self.model, self.data), rng);
+        state.merge((from, into), &moved, merge.group, self.target, rng);
         self.members[into.index()].append(&mut moved);
         self.rename(&[into], state, rng);
         true
@@ -264,9 +264,9 @@ impl<'a> Kernel<'a> {
         let joining = &self.members[from.index()];
         self.joining.resize_with(joining.len(), Centred::default);
         for (x, &face) in self.joining.iter_mut().zip(joining) {
-            state.look(face, self.model, self.data, x);
+            state.look(face, self.target, x);
         }
-        self.model.face.observe_all(&mut group, &self.joining);
+        self.target.model().face.observe_all(&mut group, &self.joining);
         let n_at =
             pair_of.map(|i| state.seating.contexts().map(|c| state.seating.n_at(c, i)).collect::<Vec<_>>());
         let mut votes = state.names.heard(i).clone();
@@ -285,13 +285,13 @@ impl<'a> Kernel<'a> {
     /// ln of what two identities' faces weigh more together than apart: pairs of one frame, and pairs that people
     /// compared.
     fn ln_between(&self, smaller: IdentityId, larger: IdentityId, state: &State) -> f64 {
-        if !has_bonds(self.model, self.data) {
+        if !has_bonds(self.target) {
             return 0.0;
         }
         let is_there = |face: FaceId| state.seating.identity_of(face) == Some(larger);
         let of_face = |&face: &FaceId| {
             let mut ln_bonds = 0.0;
-            bonds(face, self.model, self.data, |other, ln_bond| {
+            bonds(face, self.target, |other, ln_bond| {
                 ln_bonds += if is_there(other) { ln_bond } else { 0.0 };
             });
             ln_bonds
@@ -307,11 +307,12 @@ impl<'a> Kernel<'a> {
         ln_between: f64,
         state: &State,
     ) -> f64 {
-        let (face, names) = (&self.model.face, &state.names);
+        let (face, names) = (&self.target.model().face, &state.names);
         let mut ln_ratio = ln_ratio_of_weights(&halves, state);
-        ln_ratio -= face.ln_marginal(group) + names::ln_evidence(votes, names, self.model);
+        ln_ratio -= face.ln_marginal(group) + names::ln_evidence(votes, names, self.target.model());
         for half in &halves {
-            ln_ratio += face.ln_marginal(half.group) + names::ln_evidence(half.votes, names, self.model);
+            ln_ratio +=
+                face.ln_marginal(half.group) + names::ln_evidence(half.votes, names, self.target.model());
         }
         // Apart, the pairs between the two are no repeats any more, and not the same person.
         ln_ratio - ln_between
@@ -320,19 +321,20 @@ impl<'a> Kernel<'a> {
     /// Redraws the names of identities whose faces have changed.
     fn rename(&self, identities: &[IdentityId], state: &mut State, rng: &mut Rng) {
         if state.names.n_known() > 0 {
-            identities.iter().for_each(|&identity| names::redraw(identity, state, self.model, rng));
+            identities.iter().for_each(|&identity| names::redraw(identity, state, self.target, rng));
         }
     }
 }
 
 /// Whether any two faces weigh more or less for being together, beyond what they look like.
-fn has_bonds(model: &Model, data: &Dataset) -> bool {
-    model.repeat < 1.0 || data.evidence().has_links()
+fn has_bonds(target: &Target) -> bool {
+    target.model().repeat < 1.0 || target.data().evidence().has_links()
 }
 
 /// The faces that weigh more or less for being together with a face, and ln of how much: those of its frame (by
 /// `repeat`), and those that people compared with it.
-fn bonds(face: FaceId, model: &Model, data: &Dataset, mut each: impl FnMut(FaceId, f64)) {
+fn bonds(face: FaceId, target: &Target, mut each: impl FnMut(FaceId, f64)) {
+    let (model, data) = target.parts();
     if model.repeat < 1.0 {
         let mates = data.faces_in(data.frame_of(face)).iter();
         mates.filter(|&&mate| mate != face).for_each(|&mate| each(mate, model.repeat.ln()));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Kernel, effort, shapes};
-use crate::cases::{self, Case};
+use crate::cases;
 use crate::chain::Start;
 use crate::chain::diagnostics::standard_error;
 use crate::data::{Dataset, Embeddings};
@@ -15,41 +15,37 @@ use crate::model::{FaceModel, FaceUpdate, Isotropic, LocalConcentration, Model, 
 use crate::random::driver;
 use crate::simulate::prior;
 use crate::state::{Name, State};
+use crate::target::Target;
 
 /// ln of the joint with the names and the appearance of some identities integrated out.
-fn ln_marginal_joint(state: &State, identities: &[IdentityId], model: &Model, data: &Dataset) -> f64 {
+fn ln_marginal_joint(state: &State, identities: &[IdentityId], target: &Target) -> f64 {
     let Some((&identity, rest)) = identities.split_first() else {
         // theta* of the others is left out both before and after a move.
-        let mut collapsed = model.clone();
+        let mut collapsed = target.model().clone();
         collapsed.face.update = FaceUpdate::Collapsed;
-        return state.ln_joint_plain(&collapsed, data);
+        return state.ln_joint_plain(&target.clone().with_model(collapsed).unwrap());
     };
     let with = |name| {
         let mut named = state.clone();
         named.names.set(identity, name);
-        ln_marginal_joint(&named, rest, model, data)
+        ln_marginal_joint(&named, rest, target)
     };
     ln_sum_exp(&state.names.all().map(with).collect::<Vec<f64>>())
 }
 
-fn group_of(faces: &[FaceId], state: &State, model: &Model, data: &Dataset) -> Group {
-    let mut group = model.face.group();
+fn group_of(faces: &[FaceId], state: &State, target: &Target) -> Group {
+    let mut group = target.model().face.group();
     let mut x = Centred::default();
     for &face in faces {
-        state.look(face, model, data, &mut x);
-        model.face.observe(&mut group, &x);
+        state.look(face, target, &mut x);
+        target.model().face.observe(&mut group, &x);
     }
     group
 }
 
 /// ln of the probability of a deal, every weight worked out from the lists of faces.
-fn ln_deal(
-    pair: [FaceId; 2],
-    dealt: &[(FaceId, usize)],
-    ln_pi: f64,
-    state: &State,
-    (model, data): (&Model, &Dataset),
-) -> f64 {
+fn ln_deal(pair: [FaceId; 2], dealt: &[(FaceId, usize)], ln_pi: f64, state: &State, target: &Target) -> f64 {
+    let (model, data) = target.parts();
     let mut sides = pair.map(|face| vec![face]);
     let mut ln_p = 0.0;
     for &(face, side) in dealt {
@@ -58,7 +54,7 @@ fn ln_deal(
         let weights = sides.each_ref().map(|there| {
             let same_context = there.iter().filter(|&&f| state.context_of_face(f, data) == context).count();
             let mut weight = same_context as f64 + alpha_c * ln_pi.exp() / 2.0;
-            let ln_faces = |faces: &[FaceId]| model.face.ln_marginal(&group_of(faces, state, model, data));
+            let ln_faces = |faces: &[FaceId]| model.face.ln_marginal(&group_of(faces, state, target));
             weight *= (ln_faces(&[&**there, &[face]].concat()) - ln_faces(there)).exp();
             let same_frame = there.iter().filter(|&&f| data.frame_of(f) == data.frame_of(face)).count();
             weight *= model.repeat.powi(same_frame as i32);
@@ -87,17 +83,17 @@ fn ln_deal(
 fn splits_are_weighed_by_the_joint_and_merges_are_their_inverse() {
     let mut n_splits = 0;
     for case in cases::all() {
-        let model = &case.model;
         for seed in 0..12 {
             let mut rng = driver(500 + seed);
-            let (state, data) = prior::draw(model, &case.layout, &mut rng);
+            let (state, target) = prior::draw(&case.target, &mut rng);
+            let data = target.data();
             for (a, b) in data.faces().flat_map(|a| data.faces().map(move |b| (a, b))) {
                 let [i, j] = [a, b].map(|face| state.seating.identity_of(face).unwrap());
                 if a == b || i != j {
                     continue;
                 }
                 n_splits += 1;
-                let mut kernel = Kernel::new(&state, model, &data);
+                let mut kernel = Kernel::new(&state, &target);
                 let order = kernel.order([a, b], &[i], &mut rng);
                 let split = kernel.weigh_split([a, b], i, &order, &state, &mut rng);
 
@@ -106,24 +102,24 @@ fn splits_are_weighed_by_the_joint_and_merges_are_their_inverse() {
                 let moved: Vec<FaceId> = [b].into_iter().chain(moved).collect();
                 let groups = split.deal.parts.each_ref().map(|part| part.group.clone());
                 let mut after = state.clone();
-                let new = after.split(i, &moved, groups, split.ln_weights, (model, &data), &mut rng);
-                after.check(model, &data).unwrap();
+                let new = after.split(i, &moved, groups, split.ln_weights, &target, &mut rng);
+                after.check(&target).unwrap();
 
                 let ln_pi = state.weights.ln_of(i);
                 let n_at = split.deal.parts.each_ref().map(|part| &*part.n_at);
                 let [t_1, t_2] = shapes(n_at, ln_pi, &state);
                 let share = (after.weights.ln_of(i) - ln_pi).exp();
-                let plain = ln_marginal_joint(&after, &[i, new], model, &data)
-                    - ln_marginal_joint(&state, &[i], model, &data)
+                let plain = ln_marginal_joint(&after, &[i, new], &target)
+                    - ln_marginal_joint(&state, &[i], &target)
                     + ln_pi
                     - ln_beta_density(share, t_1, t_2)
-                    - ln_deal([a, b], &dealt, ln_pi, &state, (model, &data));
+                    - ln_deal([a, b], &dealt, ln_pi, &state, &target);
                 let gap = (plain - split.ln_ratio).abs();
                 assert!(gap < 1e-8, "{}: split {a:?} {b:?}: {plain} {}", case.name, split.ln_ratio);
 
                 assert_eq!(effort(i, i, &state), effort(i, new, &after));
 
-                let mut kernel = Kernel::new(&after, model, &data);
+                let mut kernel = Kernel::new(&after, &target);
                 let merge = kernel.weigh_merge([i, new], &after);
                 let unbounded = f64::NEG_INFINITY;
                 let replay = kernel.deals.replay([a, b], [i, new], &order, ln_pi, unbounded, &after).unwrap();
@@ -131,8 +127,8 @@ fn splits_are_weighed_by_the_joint_and_merges_are_their_inverse() {
                 assert!(gap < 1e-8, "{}: merge {a:?} {b:?}: gap {gap}", case.name);
                 let mut before = after.clone();
                 let from = kernel.members[merge.from.index()].clone();
-                before.merge((merge.from, merge.into), &from, merge.group, (model, &data), &mut rng);
-                before.check(model, &data).unwrap();
+                before.merge((merge.from, merge.into), &from, merge.group, &target, &mut rng);
+                before.check(&target).unwrap();
                 assert_eq!(before.seating.n_identities(), state.seating.n_identities());
                 assert!((before.weights.ln_of(merge.into) - ln_pi).abs() < 1e-12);
             }
@@ -146,14 +142,14 @@ fn every_statistic_follows_splits_and_merges() {
     let mut accepted = [0, 0];
     for mut case in cases::all() {
         for update in [NameUpdate::Exact, NameUpdate::Paper] {
-            case.model.name.update = update;
+            case = case.with(|model| model.name.update = update);
             let mut rng = driver(31);
-            let (_, data) = prior::draw(&case.model, &case.layout, &mut rng);
-            let mut state = Start::Random.state(&case.model, &data, &mut rng);
+            let (_, target) = prior::draw(&case.target, &mut rng);
+            let mut state = Start::Random.state(&target, &mut rng);
             let sweep = Sweep(vec![Step::SplitMerge, Step::Weights]);
             for _ in 0..200 {
-                let info = sweep.run(&mut state, &case.model, &data, &mut rng);
-                state.check(&case.model, &data).unwrap();
+                let info = sweep.run(&mut state, &target, &mut rng);
+                state.check(&target).unwrap();
                 accepted[0] += info.splits.accepted;
                 accepted[1] += info.merges.accepted;
             }
@@ -163,7 +159,7 @@ fn every_statistic_follows_splits_and_merges() {
 }
 
 /// Five faces of four frames in two given contexts, D = 2, no names.
-fn five_faces() -> (Model, Dataset) {
+fn five_faces() -> Target {
     let prior = Isotropic { mean: vec![0.2, -0.1], kappa: 0.3, shape: 2.5, rate: 1.5 };
     let mut model = Model::new(FaceModel::isotropic(prior));
     model.identity.global_concentration = Strength::Fixed(1.4);
@@ -173,7 +169,7 @@ fn five_faces() -> (Model, Dataset) {
     let frames = [0, 0, 1, 2, 3].map(FrameId).to_vec();
     let contexts = ["home", "work", "home", "work"].map(|c| Some(c.to_owned()));
     let data = Dataset::new(Embeddings::new(x, 2).unwrap(), frames, &contexts, &[const { None }; 5]).unwrap();
-    (model, data)
+    Target::new(model, data).unwrap()
 }
 
 /// Labels by first appearance.
@@ -191,7 +187,8 @@ fn canonical(labels: impl Iterator<Item = usize>) -> Vec<usize> {
 
 /// The exact posterior of all partitions: pi_0 integrated out over table counts, with unsigned Stirling numbers of
 /// the first kind.
-fn enumerate(model: &Model, data: &Dataset, state: &State) -> BTreeMap<Vec<usize>, f64> {
+fn enumerate(target: &Target, state: &State) -> BTreeMap<Vec<usize>, f64> {
+    let data = target.data();
     let stirling = |n: usize, t: usize| -> f64 {
         let mut row = vec![1.0];
         for m in 0..n {
@@ -242,10 +239,10 @@ fn enumerate(model: &Model, data: &Dataset, state: &State) -> BTreeMap<Vec<usize
         let mut one = (sums.iter().map(of_tables).sum::<f64>()).ln() + n_identities as f64 * alpha_0.ln();
         for i in 0..n_identities {
             let members = members(i);
-            one += model.face.ln_marginal(&group_of(&members, state, model, data));
+            one += target.model().face.ln_marginal(&group_of(&members, state, target));
             for (k, &f) in members.iter().enumerate() {
                 let mates = members[..k].iter().filter(|&&g| data.frame_of(g) == data.frame_of(f)).count();
-                one += mates as f64 * model.repeat.ln();
+                one += mates as f64 * target.model().repeat.ln();
             }
         }
         ln_p.push(one);
@@ -256,17 +253,18 @@ fn enumerate(model: &Model, data: &Dataset, state: &State) -> BTreeMap<Vec<usize
 
 #[test]
 fn splits_and_merges_without_any_scan_visit_the_exact_posterior() {
-    let (model, data) = five_faces();
+    let target = five_faces();
+    let data = target.data();
     let mut rng = driver(77);
-    let mut state = Start::Together.state(&model, &data, &mut rng);
-    let exact = enumerate(&model, &data, &state);
+    let mut state = Start::Together.state(&target, &mut rng);
+    let exact = enumerate(&target, &state);
     assert_eq!(exact.len(), 52);
     let sweep = Sweep(vec![Step::SplitMerge, Step::Weights]);
     let n = 60_000;
     let mut visits: BTreeMap<Vec<usize>, Vec<f64>> =
         exact.keys().map(|p| (p.clone(), vec![0.0; n])).collect();
     for k in 0..n {
-        sweep.run(&mut state, &model, &data, &mut rng);
+        sweep.run(&mut state, &target, &mut rng);
         let labels = data.faces().map(|face| state.seating.identity_of(face).unwrap().index());
         visits.get_mut(&canonical(labels)).unwrap()[k] = 1.0;
     }
@@ -285,9 +283,9 @@ fn splits_and_merges_without_any_scan_visit_the_exact_posterior() {
 fn with_names_splits_and_merges_agree_with_single_faces_moving() {
     let names = ["unbounded, all learnt, repeat", "names", "names, explicit, all learnt"];
     for case in cases::all().into_iter().filter(|case| names.contains(&case.name)) {
-        let (_, data) = prior::draw(&case.model, &case.layout, &mut driver(68));
-        let of_whole = together(&case, &data, Step::SplitMerge);
-        let of_single = together(&case, &data, Step::Assignments);
+        let (_, target) = prior::draw(&case.target, &mut driver(68));
+        let of_whole = together(&target, Step::SplitMerge);
+        let of_single = together(&target, Step::Assignments);
         for (pair, (a, b)) in of_whole.iter().zip(&of_single).enumerate() {
             let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
             let error = standard_error(&[a]).hypot(standard_error(&[b]));
@@ -304,13 +302,14 @@ fn with_names_splits_and_merges_agree_with_single_faces_moving() {
 }
 
 /// Which pairs of faces are one person, sweep after sweep; then whether each face's person is unknown.
-fn together(case: &Case, data: &Dataset, step: Step) -> Vec<Vec<f64>> {
+fn together(target: &Target, step: Step) -> Vec<Vec<f64>> {
+    let data = target.data();
     let mut rng = driver(61);
-    let mut state = Start::Sequential.state(&case.model, data, &mut rng);
+    let mut state = Start::Sequential.state(target, &mut rng);
     let sweep = Sweep(vec![step, Step::Contexts, Step::Names, Step::Faces, Step::Weights]);
     let mut series = vec![Vec::new(); data.n_faces() * data.n_faces()];
     for _ in 0..20_000 {
-        sweep.run(&mut state, &case.model, data, &mut rng);
+        sweep.run(&mut state, target, &mut rng);
         let identity = |face| state.seating.identity_of(face).unwrap();
         for (a, b) in data.faces().flat_map(|a| data.faces().map(move |b| (a, b))) {
             let is = if a == b {

@@ -12,16 +12,17 @@ mod scales;
 mod scatter;
 mod screen;
 mod two_covariance;
+mod whitened;
 
 pub use full::{Full, FullGroup, FullPrior};
 pub use isotropic::{Face, Isotropic, IsotropicGroup};
 pub(crate) use scales::PerScale;
 pub use screen::Screen;
+pub(crate) use whitened::{Portrait, Whitened};
 
 use serde::{Deserialize, Serialize};
 
 use super::ModelError;
-use crate::data::{Dataset, Portrait};
 use crate::ids::FaceId;
 use crate::math::vectors;
 use crate::random::Rng;
@@ -112,13 +113,12 @@ impl FaceModel {
         }
     }
 
-    /// As [`FaceModel::centre`], for a face of a dataset, which keeps what is costly.
-    pub fn look(&self, face: FaceId, data: &Dataset, centred: &mut Centred) {
+    /// As [`FaceModel::centre`], for a face of a dataset, of which what is costly is kept.
+    pub(crate) fn look(&self, face: FaceId, embedding: &[f32], whitened: &Whitened, centred: &mut Centred) {
         match &self.kind {
-            FaceKind::Isotropic(_) => self.centre(data.embedding(face), centred),
+            FaceKind::Isotropic(_) => self.centre(embedding, centred),
             FaceKind::Full(model) => {
-                let make = || model.portray(data.embedding(face));
-                centred.recall(data.portrait(face, model.prior(), make), model);
+                centred.recall(whitened.of(face, || model.portray(embedding)), model);
             }
         }
     }

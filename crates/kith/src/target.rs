@@ -1,0 +1,134 @@
+//! What chains sample: a model that has been checked against a dataset, and the faces as that model sees them.
+
+use crate::data::{DataError, Dataset, NewFace, Statement};
+use crate::ids::{FaceId, FrameId, LabelId};
+use crate::model::face::{Centred, Whitened};
+use crate::model::{Model, ModelError};
+
+/// A model and the data it is about. A target is only made of a model that fits its data, and grows only by what
+/// still fits, so that whoever is given one need not check.
+#[derive(Clone, Debug)]
+pub struct Target {
+    model: Model,
+    data: Dataset,
+    whitened: Whitened,
+}
+
+/// Why something new was refused.
+#[derive(Debug, thiserror::Error)]
+pub enum TargetError {
+    /// A face, a frame or a statement is bad.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// The model does not fit the data.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+}
+
+impl Target {
+    /// Checks the model ([`Model::check`]) and puts both together.
+    pub fn new(model: Model, data: Dataset) -> Result<Self, ModelError> {
+        model.check(&data)?;
+        let whitened = Whitened::new(data.n_faces());
+        Ok(Self { model, data, whitened })
+    }
+
+    /// Nobody has been seen yet.
+    pub fn empty(model: Model) -> Result<Self, TargetError> {
+        let data = Dataset::empty(model.face.dimension())?;
+        Ok(Self::new(model, data)?)
+    }
+
+    /// The same data under another model.
+    pub fn with_model(self, model: Model) -> Result<Self, ModelError> {
+        Self::new(model, self.data)
+    }
+
+    /// The data alone.
+    pub fn into_data(self) -> Dataset {
+        self.data
+    }
+
+    /// What is assumed.
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+
+    /// What was seen.
+    pub fn data(&self) -> &Dataset {
+        &self.data
+    }
+
+    /// Both.
+    pub fn parts(&self) -> (&Model, &Dataset) {
+        (&self.model, &self.data)
+    }
+
+    /// Makes a face ready for the face model; the costly part is done once. `x` is overwritten.
+    pub fn look(&self, face: FaceId, x: &mut Centred) {
+        self.model.face.look(face, self.data.embedding(face), &self.whitened, x);
+    }
+
+    /// Adds one frame with all its faces; nothing is added when anything about it is refused.
+    pub fn push_frame(
+        &mut self,
+        context: Option<&str>,
+        faces: &[NewFace<'_>],
+    ) -> Result<FrameId, TargetError> {
+        self.check_names(faces.iter().filter_map(|face| face.name))?;
+        self.model.identity.check_context(context, self.data.contexts().is_empty())?;
+        let frame = self.data.push_frame(context, faces)?;
+        self.whitened.extend(self.data.n_faces());
+        Ok(frame)
+    }
+
+    /// Gives a face a name, or takes it away. Returns the name's id.
+    pub fn set_name(&mut self, face: FaceId, name: Option<&str>) -> Result<Option<LabelId>, ModelError> {
+        self.check_names(name.into_iter())?;
+        Ok(self.data.set_name(face, name))
+    }
+
+    /// The id of a name, which counts as known from now on.
+    pub fn know_name(&mut self, name: &str) -> Result<LabelId, ModelError> {
+        self.check_names(std::iter::once(name))?;
+        Ok(self.data.know_name(name))
+    }
+
+    /// Somebody said something about faces.
+    pub fn say(&mut self, statement: Statement) -> Result<(), DataError> {
+        self.data.say(statement)
+    }
+
+    /// Refuses names that would leave no room for others.
+    pub(crate) fn check_names<'n>(&self, more: impl Iterator<Item = &'n str>) -> Result<(), ModelError> {
+        let known = self.data.names();
+        let mut new: Vec<String> = Vec::new();
+        for name in more {
+            if !known.iter().chain(&new).any(|known| known == name) {
+                new.push(name.to_owned());
+            }
+        }
+        if new.is_empty() { Ok(()) } else { self.model.name.check(&[known, &new].concat()) }
+    }
+
+    /// Replaces the embedding of a face, for simulations.
+    pub(crate) fn set_embedding(&mut self, face: FaceId, embedding: &[f32]) {
+        self.data.set_embedding(face, embedding);
+        self.whitened.forget(face);
+    }
+
+    /// Replaces the given name of a face by another known one, for simulations.
+    pub(crate) fn set_label(&mut self, face: FaceId, label: LabelId) {
+        self.data.set_label(face, label);
+    }
+
+    /// The same faces, as if nobody had said anything; the known names stay known.
+    pub(crate) fn unsaid(&self) -> Self {
+        let mut unsaid = self.clone();
+        unsaid.data.unsay_all();
+        for face in self.data.faces() {
+            unsaid.data.set_name(face, None);
+        }
+        unsaid
+    }
+}
