@@ -194,7 +194,7 @@ mod interrupted {
         let mut command = place.command(&[&fit[..], more].concat());
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let patience = Instant::now();
-        while !is_far_enough(&place.path("draws.ndjson.partial")) {
+        while !place.partial_of("draws.ndjson").is_some_and(|partial| is_far_enough(&partial)) {
             assert!(patience.elapsed() < Duration::from_secs(120), "the fit does not get on");
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -212,7 +212,7 @@ mod interrupted {
         assert!(ran.err.starts_with("interrupted: draws.ndjson has the "), "{}", ran.err);
         assert!(ran.err.contains("all complete"), "{}", ran.err);
         assert!(place.lines("draws.ndjson").len() > 2);
-        assert!(!place.path("draws.ndjson.partial").exists());
+        assert_eq!(place.partial_of("draws.ndjson"), None);
         place.run(&["predict", "seen", "--draws", "draws.ndjson", "--new", "new"]).done();
     }
 
@@ -222,7 +222,8 @@ mod interrupted {
         let ran = interrupt(&place, &["--burn-in", "99999999", "--thin", "1"], Path::exists);
         assert_eq!(ran.status, 1, "{}", ran.err);
         assert!(ran.err.contains("no draws were written"), "{}", ran.err);
-        assert!(!place.path("draws.ndjson").exists() && !place.path("draws.ndjson.partial").exists());
+        assert!(!place.path("draws.ndjson").exists());
+        assert_eq!(place.partial_of("draws.ndjson"), None);
     }
 }
 

@@ -58,7 +58,8 @@ fn bad_datasets_are_refused_in_one_line_and_leave_no_draws() {
         let ran = place.run(&["fit", name, "--draws", "refused.ndjson"]);
         assert_refused(name, &ran, said);
     }
-    assert!(!place.path("refused.ndjson").exists() && !place.path("refused.ndjson.partial").exists());
+    assert!(!place.path("refused.ndjson").exists());
+    assert_eq!(place.partial_of("refused.ndjson"), None);
 }
 
 #[test]
@@ -90,7 +91,7 @@ fn bad_settings_are_refused_in_one_line_and_an_older_file_survives() {
     assert_refused("nobody twice", &background, &["few: found fewer than two people"]);
 
     assert_eq!(fs::read_to_string(place.path("draws.ndjson")).unwrap(), "an older file");
-    assert!(!place.path("draws.ndjson.partial").exists());
+    assert_eq!(place.partial_of("draws.ndjson"), None);
     place.fit("draws.ndjson", &[]).done();
     assert_eq!(place.lines("draws.ndjson").len(), 13, "a fit that is done replaces it");
 }

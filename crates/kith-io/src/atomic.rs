@@ -1,27 +1,98 @@
-//! New files and folders that appear whole or not at all.
+//! Files and folders that appear whole or not at all.
+//!
+//! What is written lies beside its place as `.NAME.XXXXXX.partial` and gets its name when it is complete and on the disk.
+//! Whatever fails before, a full disk for one, leaves an older file as it was and nothing beside it; a process that is
+//! killed may leave the partial file, which means nothing.
 
 use crate::error::IoError;
 use crate::place::Origin;
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use tempfile::TempPath;
 
-/// Writes a temporary file beside `path` and renames it when `fill` has succeeded.
+/// A file that is being written; it gets its name with [`WholeFile::finish`], or is gone when dropped before.
+#[derive(Debug)]
+pub struct WholeFile {
+    out: BufWriter<File>,
+    /// Where it lies until then; a pipe or a device is written directly.
+    partial: Option<TempPath>,
+    path: PathBuf,
+    may_replace: bool,
+}
+
+impl WholeFile {
+    /// Begins a file that must not be there when it is finished.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        let (file, partial) = builder(&prefix_of(path), 0o666).tempfile_in(folder_of(path))?.into_parts();
+        let (out, path) = (BufWriter::new(file), path.to_owned());
+        Ok(Self { out, partial: Some(partial), path, may_replace: false })
+    }
+
+    /// Begins a file that takes the place of an older one; a pipe or a device is written directly.
+    pub fn replace(path: &Path) -> io::Result<Self> {
+        if path.metadata().is_ok_and(|found| !found.is_file()) {
+            let out = BufWriter::new(File::options().write(true).open(path)?);
+            return Ok(Self { out, partial: None, path: path.to_owned(), may_replace: true });
+        }
+        Ok(Self { may_replace: true, ..Self::create(path)? })
+    }
+
+    /// Puts the file in its place.
+    pub fn finish(self) -> io::Result<()> {
+        let file = self.out.into_inner()?;
+        let Some(partial) = self.partial else { return Ok(()) };
+        file.sync_all()?;
+        let placed = if self.may_replace {
+            partial.persist(&self.path)
+        } else {
+            partial.persist_noclobber(&self.path)
+        };
+        placed.map_err(|error| error.error)?;
+        // A name is on the disk when its folder is.
+        #[cfg(unix)]
+        File::open(folder_of(&self.path))?.sync_all()?;
+        Ok(())
+    }
+}
+
+impl Write for WholeFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+impl Seek for WholeFile {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.out.seek(to)
+    }
+}
+
+/// Writes a file in the place of an older one.
+pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = WholeFile::replace(path)?;
+    file.write_all(bytes)?;
+    file.finish()
+}
+
+/// Writes a new file.
 pub(crate) fn new_file(
     path: &Path,
-    fill: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>,
+    fill: impl FnOnce(&mut WholeFile) -> io::Result<()>,
 ) -> Result<(), IoError> {
     refuse_existing(path)?;
-    let failed = |reason| IoError::Write { at: Origin::file(path), reason };
-    let file = builder(&prefix_of(path), 0o666).tempfile_in(folder_of(path)).map_err(failed)?;
-    write_whole(file.as_file(), fill).map_err(failed)?;
-    match file.persist_noclobber(path) {
-        Ok(_) => Ok(()),
-        Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
-            Err(IoError::Exists { path: path.to_owned() })
-        }
-        Err(error) => Err(failed(error.error)),
-    }
+    let written = WholeFile::create(path).and_then(|mut file| {
+        fill(&mut file)?;
+        file.finish()
+    });
+    written.map_err(|reason| match reason.kind() {
+        io::ErrorKind::AlreadyExists => IoError::Exists { path: path.to_owned() },
+        _ => IoError::Write { at: Origin::file(path), reason },
+    })
 }
 
 /// Fills a temporary folder beside `path` and renames it when `fill` has succeeded.

@@ -1,7 +1,7 @@
 //! DRAWS.ndjson: a header, then one JSON object per kept draw.
 
-use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 
 use kith::chain::Draw;
@@ -12,6 +12,7 @@ use kith::target::Target;
 use serde::{Deserialize, Serialize};
 
 use crate::IoError;
+use crate::atomic::WholeFile;
 use crate::model_file::{self, to_tree};
 use crate::parquet_table::{self, Cells, Column};
 
@@ -114,31 +115,23 @@ impl Line {
     }
 }
 
-/// Writes draws beside their final place and moves them there when they are complete: a crash leaves an older
-/// file as it was.
+/// Writes draws; the file appears when it is complete (see [`crate::atomic`]), in the place of an older one.
+#[derive(Debug)]
 pub struct DrawsWriter {
-    out: BufWriter<File>,
-    partial: PathBuf,
+    out: WholeFile,
     path: PathBuf,
     names: Vec<String>,
     contexts: Vec<String>,
-    is_finished: bool,
 }
 
 impl DrawsWriter {
     /// Begins a file with its header.
     pub fn create(path: &Path, target: &Target) -> Result<Self, DrawsError> {
-        // A pipe or a device is written directly.
-        let is_special = fs::metadata(path).is_ok_and(|found| !found.is_file());
-        let mut partial = path.to_owned().into_os_string();
-        partial.push(".partial");
-        let partial = if is_special { path.to_owned() } else { PathBuf::from(partial) };
-        let file = File::create(&partial).map_err(|source| failed(path, "created", source))?;
-        let (header, contexts) = (Header::of(target), named_contexts(target.model(), target.data()));
-        let names = target.data().names().to_vec();
-        let out = BufWriter::new(file);
-        let mut writer = Self { out, partial, path: path.to_owned(), names, contexts, is_finished: false };
-        writer.write_line(&header)?;
+        let out = WholeFile::replace(path).map_err(|source| failed(path, "created", source))?;
+        let (names, contexts) =
+            (target.data().names().to_vec(), named_contexts(target.model(), target.data()));
+        let mut writer = Self { out, path: path.to_owned(), names, contexts };
+        writer.write_line(&Header::of(target))?;
         Ok(writer)
     }
 
@@ -149,33 +142,17 @@ impl DrawsWriter {
 
     fn write_line(&mut self, line: &impl Serialize) -> Result<(), DrawsError> {
         let written = serde_json::to_writer(&mut self.out, line).map_err(io::Error::from);
-        written.and_then(|()| self.out.write_all(b"\n")).map_err(|e| failed(&self.partial, "written", e))
+        written.and_then(|()| self.out.write_all(b"\n")).map_err(|e| failed(&self.path, "written", e))
     }
 
     /// Hands what has been written so far to the file system.
     pub fn flush(&mut self) -> Result<(), DrawsError> {
-        self.out.flush().map_err(|source| failed(&self.partial, "written", source))
+        self.out.flush().map_err(|source| failed(&self.path, "written", source))
     }
 
     /// Puts the file in its place.
-    pub fn finish(mut self) -> Result<(), DrawsError> {
-        self.flush()?;
-        if self.partial != self.path {
-            let synced = self.out.get_ref().sync_all();
-            synced.map_err(|source| failed(&self.partial, "written", source))?;
-            fs::rename(&self.partial, &self.path).map_err(|source| failed(&self.path, "written", source))?;
-        }
-        self.is_finished = true;
-        Ok(())
-    }
-}
-
-impl Drop for DrawsWriter {
-    fn drop(&mut self) {
-        if !self.is_finished && self.partial != self.path {
-            // Nobody was promised these draws; there is nobody to tell if even this fails.
-            let _ = fs::remove_file(&self.partial);
-        }
+    pub fn finish(self) -> Result<(), DrawsError> {
+        self.out.finish().map_err(|source| failed(&self.path, "written", source))
     }
 }
 

@@ -27,7 +27,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod atomic;
+pub mod atomic;
 mod columns;
 mod csv_lines;
 pub mod dataset;

@@ -1,7 +1,6 @@
 //! Parquet: a table of typed columns, lists among them, that appears whole or not at all.
 
-use std::fs::File;
-use std::io::{self, BufWriter};
+use std::io;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -14,7 +13,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::{ColumnPath, Type};
 
-use crate::atomic;
+use crate::atomic::{self, WholeFile};
 use crate::error::IoError;
 
 /// So many rows are held in memory at once.
@@ -69,12 +68,7 @@ pub fn write(path: &Path, columns: &[Column<'_>], about: Option<&str>) -> std::r
     atomic::new_file(path, |out| write_to(out, columns, n_rows, about).map_err(plain))
 }
 
-fn write_to(
-    out: &mut BufWriter<&File>,
-    columns: &[Column<'_>],
-    n_rows: usize,
-    about: Option<&str>,
-) -> Result<()> {
+fn write_to(out: &mut WholeFile, columns: &[Column<'_>], n_rows: usize, about: Option<&str>) -> Result<()> {
     let fields = columns.iter().map(|column| column.field().map(Arc::new)).collect::<Result<_>>()?;
     let schema = Type::group_type_builder("schema").with_fields(fields).build()?;
     let about = about.map(|about| vec![KeyValue::new("kith".to_owned(), about.to_owned())]);

@@ -131,6 +131,12 @@ pub fn all() -> Vec<Case> {
     ]
 }
 
+/// The case of a name.
+pub fn named(name: &str) -> Case {
+    let case = all().into_iter().find(|case| case.name == name);
+    case.unwrap_or_else(|| panic!("no case is called {name}"))
+}
+
 /// People contradict each other and themselves; face 3 was given a name and denied it.
 fn say(layout: &mut Target) {
     let [ab, never] = ["ab", "bb"].map(|name| layout.know_name(name).unwrap());

@@ -86,12 +86,8 @@ impl Folder {
     }
 }
 
-/// Writes a file beside its place and moves it there: it is never half there.
 fn whole(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    let partial = path.with_extension("partial");
-    let failed = || format!("{}: cannot be written", path.display());
-    fs::write(&partial, bytes).with_context(failed)?;
-    fs::rename(&partial, path).with_context(failed)
+    kith_io::atomic::replace(path, bytes).with_context(|| format!("{}: cannot be written", path.display()))
 }
 
 /// What the page says of how it was made.

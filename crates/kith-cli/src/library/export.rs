@@ -1,7 +1,6 @@
 //! `kith export`: draws, people, evidence or the faces themselves, in forms that others read.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
@@ -11,6 +10,7 @@ use kith::data::{Dataset, NewFace};
 use kith::ids::LabelId;
 use kith::model::ContextMode;
 use kith::target::Target;
+use kith_io::atomic::WholeFile;
 use kith_io::dataset::{self, FaceTable};
 use kith_io::draws::DrawsWriter;
 use kith_io::parquet_table::{self, Cells, Column};
@@ -66,23 +66,27 @@ fn wanted<'o>(options: &'o ExportOptions, what: &str) -> anyhow::Result<&'o Path
     Ok(path)
 }
 
-fn open(options: &ExportOptions) -> anyhow::Result<Box<dyn Write>> {
-    Ok(match &options.out {
-        None => Box::new(BufWriter::new(std::io::stdout())),
-        Some(path) => {
-            let file = File::create_new(path).with_context(|| path.display().to_string())?;
-            Box::new(BufWriter::new(file))
-        }
-    })
+/// Writes to stdout, or to a new file that appears when it is complete.
+fn write(
+    options: &ExportOptions,
+    fill: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
+) -> anyhow::Result<Outcome> {
+    if options.out.is_none() {
+        let mut out = BufWriter::new(std::io::stdout());
+        fill(&mut out)?;
+        out.flush()?;
+    } else {
+        let path = wanted(options, "a new file")?;
+        let failed = || format!("{}: cannot be written", path.display());
+        let mut out = WholeFile::create(path).with_context(failed)?;
+        fill(&mut out).with_context(failed)?;
+        out.finish().with_context(failed)?;
+    }
+    Ok(Outcome::Done)
 }
 
-fn ndjson(options: &ExportOptions, objects: impl Iterator<Item = Value>) -> anyhow::Result<Outcome> {
-    let mut out = open(options)?;
-    for object in objects {
-        writeln!(out, "{object}")?;
-    }
-    out.flush()?;
-    Ok(Outcome::Done)
+fn ndjson(options: &ExportOptions, mut objects: impl Iterator<Item = Value>) -> anyhow::Result<Outcome> {
+    write(options, |out| Ok(objects.try_for_each(|object| writeln!(out, "{object}"))?))
 }
 
 fn csv(
@@ -90,18 +94,19 @@ fn csv(
     columns: &[&str],
     objects: impl Iterator<Item = Value>,
 ) -> anyhow::Result<Outcome> {
-    let mut out = ::csv::Writer::from_writer(open(options)?);
-    out.write_record(columns)?;
-    for object in objects {
-        let cell = |column: &&str| match &object[*column] {
-            Value::Null => String::new(),
-            Value::String(text) => text.clone(),
-            other => other.to_string(),
-        };
-        out.write_record(columns.iter().map(cell))?;
-    }
-    out.flush()?;
-    Ok(Outcome::Done)
+    write(options, |out| {
+        let mut out = ::csv::Writer::from_writer(out);
+        out.write_record(columns)?;
+        for object in objects {
+            let cell = |column: &&str| match &object[*column] {
+                Value::Null => String::new(),
+                Value::String(text) => text.clone(),
+                other => other.to_string(),
+            };
+            out.write_record(columns.iter().map(cell))?;
+        }
+        Ok(out.flush()?)
+    })
 }
 
 fn parquet(options: &ExportOptions, columns: &[&str], objects: &[Value]) -> anyhow::Result<Outcome> {

@@ -41,6 +41,15 @@ impl Place {
         self.folder.path().join(name)
     }
 
+    /// What lies beside a file while it is being written.
+    pub fn partial_of(&self, name: &str) -> Option<PathBuf> {
+        let is_it = |path: &PathBuf| {
+            let found = path.file_name().unwrap_or_default().to_string_lossy();
+            found.starts_with(&format!(".{name}.")) && found.ends_with(".partial")
+        };
+        std::fs::read_dir(self.folder.path()).unwrap().map(|entry| entry.unwrap().path()).find(is_it)
+    }
+
     pub fn dataset(&self, name: &str, table: &FaceTable) {
         dataset::write(&self.path(name), table).unwrap();
     }

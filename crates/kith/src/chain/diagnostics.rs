@@ -486,15 +486,4 @@ mod tests {
         assert!(weighted_highest_density_interval(&values, &[0.0; 6], 0.5)[0].is_nan());
         assert!(weighted_highest_density_interval(&values, &[-1.0; 6], 0.5)[0].is_nan());
     }
-
-    #[test]
-    #[ignore = "a measurement of about a second: run with --release --nocapture"]
-    fn eight_long_chains_are_summarised_quickly() {
-        for law in [[0.0, 0.0, 0.0], [0.999, 0.0, 0.0], [0.9, 3.0, 0.0], [0.9, 0.0, 1.0]] {
-            let chains = generated(13, [8, 50_000], law);
-            let start = std::time::Instant::now();
-            let summary = Summary::of(&chains);
-            println!("{law:?}: {:?} {summary:?}", start.elapsed());
-        }
-    }
 }

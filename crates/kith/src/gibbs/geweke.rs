@@ -101,8 +101,13 @@ fn assert_moves_invariant(
     for (name, (sum, squares)) in STATISTICS.iter().zip(sums) {
         let (mean, square) = (sum / n as f64, squares / n as f64);
         let error = ((square - mean * mean) / n as f64).sqrt();
-        let z = if error > 0.0 { mean / error } else { 0.0 };
-        assert!(z.abs() < 4.0, "{}: {what}: {name}: z = {z}, shift {mean}", case.name);
+        // A statistic that every move shifts alike has no standard error: it may not be shifted at all.
+        if error > 0.0 {
+            let z = mean / error;
+            assert!(z.abs() < 4.0, "{}: {what}: {name}: z = {z}, shift {mean}", case.name);
+        } else {
+            assert_eq!(mean, 0.0, "{}: {what}: {name} is shifted by as much every time", case.name);
+        }
     }
 }
 
@@ -185,9 +190,17 @@ fn local_moves_leave_the_joint_as_it_is() {
 /// Geweke (2004): alternate sweeps and fresh data; the states visited are draws of the prior.
 #[test]
 fn successive_conditionals_visit_the_prior() {
-    for (number, case) in
-        cases::all().iter().enumerate().filter(|(number, _)| [1, 6, 8, 10, 12, 13, 15].contains(number))
-    {
+    let some = [
+        "full, scales",
+        "given, repeat",
+        "latent",
+        "unbounded",
+        "names",
+        "names, explicit, all learnt",
+        "evidence, latent, explicit, repeat",
+    ];
+    for (number, name) in some.into_iter().enumerate() {
+        let case = &cases::named(name);
         let mut rng: Rng = driver(3000 + number as u64);
         let n = 15_000;
         let mut of_prior = vec![Vec::new(); STATISTICS.len()];

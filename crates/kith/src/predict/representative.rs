@@ -210,15 +210,14 @@ pub(super) fn faces_by_cluster(labels: &[u32]) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::predict::partition::{adjusted_rand_index, variation_of_information};
+    use crate::predict::partition::variation_of_information;
+    use crate::random::{Rng, driver};
 
-    /// A 64-bit congruential generator: tests need reproducible cases, not good randomness.
-    struct Cases(u64);
+    struct Cases(Rng);
 
     impl Cases {
         fn below(&mut self, n: usize) -> usize {
-            self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            ((self.0 >> 33) as usize) % n
+            self.0.below(n)
         }
 
         fn partition(&mut self, n_faces: usize, n_labels: usize) -> Vec<u32> {
@@ -278,7 +277,7 @@ mod tests {
 
     /// Random weighted posteriors over partitions of six faces: spread out, and concentrated about one partition.
     fn small_posteriors() -> Vec<Vec<Vec<u32>>> {
-        let mut cases = Cases(5);
+        let mut cases = Cases(driver(5));
         let mut posteriors = Vec::new();
         for round in 0..1000 {
             let truth = canonical(&cases.partition(6, 1 + round % 6));
@@ -333,7 +332,7 @@ mod tests {
 
     #[test]
     fn the_answer_is_never_worse_than_a_candidate_draw_nor_than_a_move_away() {
-        let mut cases = Cases(7);
+        let mut cases = Cases(driver(7));
         for round in 0..10 {
             let truth = canonical(&cases.partition(60, 12));
             let draws: Vec<Vec<u32>> = (0..40).map(|_| cases.disturbed(&truth, 5 + 3 * round)).collect();
@@ -354,7 +353,7 @@ mod tests {
 
     #[test]
     fn relabelled_and_repeated_draws_change_nothing() {
-        let mut cases = Cases(9);
+        let mut cases = Cases(driver(9));
         let truth = canonical(&cases.partition(25, 6));
         let draws: Vec<Vec<u32>> = (0..30).map(|_| cases.disturbed(&truth, 10)).collect();
         let shown = representative(&draws);
@@ -385,35 +384,5 @@ mod tests {
         assert_eq!(representative(&Vec::<Vec<u32>>::new()), nobody);
         assert_eq!(representative(&[[0_u32; 0]; 3]), nobody);
         assert_eq!(representative(&[[4]]).certainty, [1.0]);
-    }
-
-    #[test]
-    #[ignore = "a measurement of some seconds: run with --release --nocapture"]
-    fn many_faces_and_many_draws_take_seconds() {
-        for (n_faces, n_clusters, n_draws, percent) in [
-            (10_000, 1_000, 1_000, 1),
-            (10_000, 1_000, 1_000, 3),
-            (10_000, 1_000, 1_000, 10),
-            (1_000, 150, 1_000, 5),
-            (6, 3, 46_000, 10),
-        ] {
-            let mut cases = Cases(10);
-            // Two numbers multiplied: some people are on many photos, most on few.
-            let truth: Vec<u32> = (0..n_faces)
-                .map(|_| (cases.below(n_clusters) * (1 + cases.below(n_clusters)) / n_clusters) as u32)
-                .collect();
-            let truth = canonical(&truth);
-            let draws: Vec<Vec<u32>> = (0..n_draws).map(|_| cases.disturbed(&truth, percent)).collect();
-            let start = std::time::Instant::now();
-            let shown = representative(&draws);
-            println!(
-                "{n_faces} faces in {} clusters (largest {}), {n_draws} draws disturbed by {percent} %: {:.2?}, loss {:.4}, ARI to truth {:.5}",
-                sizes_of(&truth).len(),
-                sizes_of(&truth).iter().max().unwrap(),
-                start.elapsed(),
-                shown.expected_loss,
-                adjusted_rand_index(&shown.labels, &truth),
-            );
-        }
     }
 }

@@ -1,10 +1,8 @@
 //! What splits and merges are for: chains leave bad starting points that faces moving one by one do not.
 
-use std::time::Instant;
-
 use crate::chain::{Chain, Start};
 use crate::data::NewFace;
-use crate::gibbs::{Info, Step, Sweep};
+use crate::gibbs::{Step, Sweep};
 use crate::model::{FaceModel, Isotropic, Model};
 use crate::random::{Rng, driver, stream};
 use crate::target::Target;
@@ -89,55 +87,4 @@ fn a_chain_read_back_goes_on_bit_for_bit() {
         assert_eq!(info, again.sweep(&sweep, &fresh));
     }
     assert_eq!(chain, again);
-}
-
-/// Prints after how many sweeps chains agree, start by start.
-#[test]
-#[ignore = "measures, ten seconds"]
-fn after_how_many_sweeps_chains_agree() {
-    let case = people(400, 40, 16, 0.1, &mut driver(3));
-    let level = level(&case);
-    for start in Start::ALL {
-        for sweep in [Sweep::default(), without()] {
-            let n: Vec<_> = (0..10).map(|seed| sweeps_to(level, start, &sweep, 300, seed, &case)).collect();
-            println!("{start:?} {:?}: {n:?}", sweep.0);
-        }
-    }
-}
-
-/// Prints what a sweep costs and how many moves are accepted; the figures are in the commit that added the kernel.
-#[test]
-#[ignore = "measures, half a minute"]
-fn what_a_sweep_costs() {
-    for n_faces in [1_000, 10_000] {
-        let target = people(n_faces, 266, 128, 1.0, &mut driver(1));
-        for (start, sweep) in [(Start::Together, Sweep::default()), (Start::Together, without())] {
-            let mut rng = driver(2);
-            let mut state = start.state(&target, &mut rng);
-            println!("{n_faces} faces, {start:?}, {:?}", sweep.0);
-            for k in 1..=40 {
-                let mut info = Info::default();
-                let milliseconds = [Step::Assignments, Step::SplitMerge].map(|step| {
-                    let is_on = sweep.0.contains(&step);
-                    let begin = Instant::now();
-                    let here =
-                        if is_on { Sweep(vec![step]).run(&mut state, &target, &mut rng) } else { info };
-                    info.splits += here.splits;
-                    info.merges += here.merges;
-                    begin.elapsed().as_secs_f64() * 1e3
-                });
-                let rest =
-                    sweep.0.iter().copied().filter(|s| ![Step::Assignments, Step::SplitMerge].contains(s));
-                Sweep(rest.collect()).run(&mut state, &target, &mut rng);
-                if k <= 20 || k % 10 == 0 {
-                    let (n_identities, joint) = (state.seating.n_identities(), state.ln_joint(&target));
-                    let (splits, merges) = (info.splits, info.merges);
-                    println!(
-                        "{k:3}: I = {n_identities}, ln joint {joint:.0}, {milliseconds:.1?} ms, splits {} of {}, merges {} of {}",
-                        splits.accepted, splits.proposed, merges.accepted, merges.proposed
-                    );
-                }
-            }
-        }
-    }
 }
