@@ -33,6 +33,8 @@ pub mod people;
 pub mod see;
 mod settings;
 pub mod stages;
+#[cfg(test)]
+mod tests;
 
 pub use ask::{About, Question};
 pub use catch_up::News;

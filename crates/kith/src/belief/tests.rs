@@ -1,0 +1,146 @@
+//! A belief from the first frame on: seen, heard, learnt, caught up, asked.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::sync::atomic::AtomicBool;
+
+use super::stages::{self, Known};
+use super::{About, Belief, Chains, Kind, News, Said, Settings, Until};
+use crate::chain::{Memory, Watch};
+use crate::data::{Dataset, NewFace};
+use crate::ids::FaceId;
+use crate::model::{FaceModel, Isotropic, Model};
+use crate::random::driver;
+
+const CHAINS: Chains = Chains { n: 3, seed: 5 };
+
+fn model() -> Model {
+    Model::new(FaceModel::isotropic(Isotropic { mean: vec![0.0; 2], kappa: 0.02, shape: 3.0, rate: 1.0 }))
+}
+
+/// Frames of one face each, of two people far apart by turns.
+fn two_people(n_frames: usize) -> Belief {
+    let mut rng = driver(11);
+    let mut belief = Belief::new(model(), CHAINS).unwrap();
+    for frame in 0..n_frames {
+        let x = [-6.0, 6.0][frame % 2] + 0.5 * rng.normal();
+        let embedding = [x as f32, rng.normal() as f32];
+        belief.see(None, &[NewFace { embedding: &embedding, name: None }]).unwrap();
+    }
+    belief
+}
+
+#[test]
+fn draws_are_of_the_later_sweeps_evenly_spaced_and_no_more_than_wanted() {
+    let mut belief = two_people(12);
+    let until = Until { sweeps: Some(100), draws: 8 };
+    let mut rounds = 0;
+    let learnt = belief.learn_with(&until, &Watch::nobody(), &mut |round| {
+        rounds += 1;
+        assert_eq!(round.now().len(), CHAINS.n);
+        assert!(round.draws().len() <= CHAINS.n * until.draws);
+        ControlFlow::Continue(())
+    });
+    assert_eq!((learnt.sweeps, learnt.r_hat, rounds), (100, None, 1));
+    for chain in 0..CHAINS.n as u32 {
+        let of_chain = belief.draws().iter().filter(|draw| draw.chain == chain);
+        let sweeps: Vec<u64> = of_chain.map(|draw| draw.sweep).collect();
+        assert!(sweeps[0] > 20 && sweeps.len() > 4 && sweeps.len() <= until.draws, "{sweeps:?}");
+        assert!(sweeps.windows(3).all(|three| three[1] - three[0] == three[2] - three[1]), "{sweeps:?}");
+        assert!(sweeps.last().unwrap() > &90, "{sweeps:?}");
+    }
+}
+
+#[test]
+fn chains_of_plain_faces_soon_agree_and_one_that_is_stopped_says_so() {
+    let mut belief = two_people(20);
+    let learnt = belief.learn(&Until::agreed(), &Watch::nobody());
+    assert!(learnt.is_agreed() && !learnt.is_interrupted, "{learnt:?}");
+    assert!(belief.most_sweeps(&Until::agreed()) >= learnt.sweeps);
+    assert_eq!(belief.people().len(), 2);
+    let stop = AtomicBool::new(true);
+    let learnt = belief.learn(&Until::agreed(), &Watch { stop: &stop, swept: &|| () });
+    assert_eq!((learnt.sweeps, learnt.is_interrupted), (0, true));
+    // What the chains believe is there all the same.
+    assert_eq!(belief.draws().len(), CHAINS.n);
+}
+
+#[test]
+fn a_round_can_break_off() {
+    let mut belief = two_people(6);
+    let until = Until::sweeps(1_000);
+    let learnt = belief.learn_with(&until, &Watch::nobody(), &mut |_| ControlFlow::Break(()));
+    assert_eq!((learnt.sweeps, learnt.is_interrupted), (50, false));
+}
+
+#[test]
+fn what_is_heard_counts_when_it_is_said() {
+    let mut belief = two_people(10);
+    belief.learn(&Until::sweeps(40), &Watch::nobody());
+    let asked = belief.ask(3);
+    assert!(matches!(asked[0].about, About::Who(_)), "{asked:?}");
+    belief.hear(&[Said::Name(FaceId(0), "Ann"), Said::Name(FaceId(2), "Ann")]).unwrap();
+    let people = belief.people();
+    let ann = people.names[people.of_face[0] as usize].expect("she was named");
+    assert_eq!(belief.target().data().names()[ann.0.index()], "Ann");
+    // Refused, nothing has changed.
+    let before = belief.clone();
+    assert!(belief.hear(&[Said::Same(FaceId(1), FaceId(1))]).is_err());
+    assert_eq!(belief.draws(), before.draws());
+    // Said often enough, what looks alike is apart.
+    let apart = [Said::Different(FaceId(1), FaceId(3)); 40];
+    belief.hear(&apart).unwrap();
+    let seats =
+        |chain: &crate::chain::Chain| [1, 3].map(|face| chain.state().seating().identity_of(FaceId(face)));
+    assert!(belief.chains().iter().all(|chain| seats(chain)[0] != seats(chain)[1]));
+}
+
+#[test]
+fn remembered_draws_go_on_with_new_faces_and_keep_what_nobody_touched() {
+    let mut belief = two_people(260);
+    belief.learn(&Until::sweeps(20), &Watch::nobody());
+    let before = belief.draws().to_vec();
+    let mut target = belief.target().clone();
+    target.push_frame(None, &[NewFace { embedding: &[-6.0, 0.0], name: None }]).unwrap();
+    let mut memories: Vec<Memory> = before.iter().map(Memory::of).collect();
+    for memory in &mut memories {
+        memory.identities.push(None);
+        memory.contexts.push(None);
+    }
+    let person_of: Vec<Option<u32>> = before[0].identities.iter().copied().map(Some).chain([None]).collect();
+    let news = News { said: BTreeSet::new(), person_of: &person_of, moment: 1 };
+    let (after, touched) = Belief::catch_up(target, memories, CHAINS.seed, news);
+    assert_eq!(touched, BTreeSet::from([FaceId(260)]));
+    assert_eq!((after.draws().len(), after.chains().len()), (before.len(), CHAINS.n));
+    for (after, before) in after.draws().iter().zip(&before) {
+        assert_eq!(after.identities[..260], before.identities);
+        // It is one of the person's on the left, who may be in pieces.
+        let mut left = after.identities[..260].iter().step_by(2);
+        assert!(left.any(|&identity| identity == after.identities[260]));
+    }
+    after.chains().iter().for_each(|chain| chain.state().check(after.target()).unwrap());
+}
+
+#[test]
+fn a_prior_is_learnt_anew_when_that_takes_a_moment_or_somebody_waits() {
+    let faces = |n: usize| {
+        let mut data = Dataset::empty(40).unwrap();
+        for _ in 0..n {
+            data.push_frame(None, &[NewFace { embedding: &[0.5; 40], name: None }]).unwrap();
+        }
+        data
+    };
+    let model = model();
+    let known = |n_faces, has_background| Some(Known { model: &model, n_faces, has_background });
+    let due = |n, known, can_wait| stages::due(Settings::default(), &faces(n), known, can_wait);
+    assert!(due(2, None, false).is_some(), "nothing is known");
+    assert!(due(30, known(20, false), false).is_none(), "not twice as many");
+    assert!(due(40, known(20, false), false).is_some(), "twice as many");
+    assert!(due(64, known(60, false), false).is_some(), "enough for covariances");
+    assert!(due(64, known(60, true), false).is_none(), "other people's prior stays");
+    let many = stages::COVARIANCES_AT_ONCE + 1;
+    assert!(due(many, known(many - 1, false), false).is_none(), "covariances take too long");
+    assert_eq!(due(many, None, false).unwrap().kind, Some(Kind::Isotropic));
+    assert_eq!(due(many, known(many - 1, false), true).unwrap().kind, None);
+    assert!(due(stages::PRIOR_AT_ONCE, known(10, false), false).is_none(), "only by learning");
+}
