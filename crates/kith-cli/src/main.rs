@@ -1,5 +1,6 @@
 //! The program `kith`: reads the command, runs it, and turns an error into one line and an exit status.
 
+mod answer;
 mod args;
 mod background;
 mod bench;

@@ -6,7 +6,7 @@ use kith::gibbs::Sweep;
 use kith::model::{FaceModel, Model};
 use kith::predict::partition::adjusted_rand_index;
 use kith::predict::representative::{Representative, representative};
-use kith::predict::{Posterior, Prediction};
+use kith::predict::{self, Posterior};
 
 use super::week::{Scene, Week};
 use crate::progress::bar;
@@ -128,7 +128,7 @@ pub fn live(week: &Week, seed: u64) -> anyhow::Result<Journal> {
 }
 
 /// What kith says of a photo it has not learnt from; nothing before the first.
-fn ask(learner: &Learner, week: &Week, scene: &Scene) -> Option<Vec<Prediction>> {
+fn ask(learner: &Learner, week: &Week, scene: &Scene) -> Option<Vec<predict::Answer>> {
     if learner.target().data().n_faces() == 0 {
         return None;
     }
@@ -138,11 +138,10 @@ fn ask(learner: &Learner, week: &Week, scene: &Scene) -> Option<Vec<Prediction>>
     Some(posterior.predict(context, &faces, true))
 }
 
-fn answer(prediction: &Prediction, learner: &Learner, truth: &[u32]) -> Answer {
+fn answer(prediction: &predict::Answer, learner: &Learner, truth: &[u32]) -> Answer {
     let (stranger, known) = (prediction.stranger, &prediction.identity);
     let example = known.faces.first().filter(|_| known.p > stranger);
-    let label =
-        |name: &kith::predict::NamePrediction| learner.target().data().names()[name.label.index()].clone();
+    let label = |name: &predict::NameShare| learner.target().data().names()[name.label.index()].clone();
     Answer {
         stranger,
         guess: example.map(|face| truth[face.index()] as usize),
@@ -151,7 +150,12 @@ fn answer(prediction: &Prediction, learner: &Learner, truth: &[u32]) -> Answer {
     }
 }
 
-fn place_guess(number: usize, scene: &Scene, week: &Week, prediction: &Prediction) -> Option<PlaceGuess> {
+fn place_guess(
+    number: usize,
+    scene: &Scene,
+    week: &Week,
+    prediction: &predict::Answer,
+) -> Option<PlaceGuess> {
     let (guess, p) = prediction.context.first()?.clone();
     let is_right = guess == week.contexts[scene.context];
     Some(PlaceGuess { scene: number, guess, p, is_right })

@@ -7,8 +7,9 @@ use kith_store::{About, Belief, Kind, Library, Question, Saying};
 use serde_json::{Value, json};
 
 use super::args::AskOptions;
-use super::{percent, speaker};
+use super::speaker;
 use crate::Outcome;
+use crate::answer::percent;
 use crate::progress::note;
 
 /// Runs the verb.

@@ -13,7 +13,7 @@ mod single;
 mod start;
 
 pub use agreement::{AGREED, Agreement};
-pub use draw::Draw;
+pub use draw::{Draw, Globals};
 pub use ensemble::{Ensemble, Run, Watch};
 pub use learner::{Learner, Schedule};
 pub use local::Seat;
