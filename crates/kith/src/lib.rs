@@ -44,10 +44,10 @@ pub mod target;
 #[cfg(test)]
 mod cases;
 
-#[doc = include_str!("../../../PAPER.md")]
+#[doc = include_str!("../PAPER.md")]
 pub mod paper {}
 
-/// README.md, whose example must compile and run.
+/// The README of this crate, whose example must compile and run.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../README.md")]
 pub struct Readme;
