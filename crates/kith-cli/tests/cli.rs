@@ -1,12 +1,10 @@
 //! The program as a person runs it: files in, files and text out, exit statuses.
 
-mod common;
-
 use std::fs;
 use std::process::Stdio;
 
-use common::encounters::assert_refused;
-use common::{Place, Ran};
+use crate::common::encounters::assert_refused;
+use crate::common::{Place, Ran};
 use serde_json::Value;
 
 fn keys(object: &Value) -> Vec<&str> {

@@ -1,9 +1,8 @@
 //! Prediction: a new frame under pooled draws, against the exact posterior with its faces among the others.
 
-mod common;
-
-use common::exact::{self, World};
-use common::{Case, named, run};
+use crate::common;
+use crate::common::exact::{self, World};
+use crate::common::{Case, named, run};
 use kith::chain::{Draw, Run};
 use kith::data::NewFace;
 use kith::model::{ContextMode, Strength};

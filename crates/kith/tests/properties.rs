@@ -1,8 +1,7 @@
 //! Properties: states that are taken apart and put together, stored, resumed, run in parallel, fed in pieces.
 
-mod common;
-
-use common::{Case, exact, run_on};
+use crate::common;
+use crate::common::{Case, exact, run_on};
 use kith::chain::diagnostics::standard_error;
 use kith::chain::{Chain, Draw, Ensemble, Learner, Run, Schedule, Start};
 use kith::data::{Dataset, Embeddings, NewFace};
