@@ -10,6 +10,7 @@ mod experiment;
 mod fit;
 mod interrupt;
 mod library;
+mod manual;
 mod predict;
 mod progress;
 mod simulate;
@@ -58,6 +59,8 @@ fn main() -> ExitCode {
         Verb::Experiment(options) => experiment::run(&options),
         Verb::Simulate(options) => simulate::run(&options),
         Verb::Bench(options) => bench::run(&options),
+        Verb::Completions(options) => manual::completions(&options),
+        Verb::Man(options) => manual::man(&options),
     };
     match result {
         Ok(Outcome::Done) => ExitCode::SUCCESS,

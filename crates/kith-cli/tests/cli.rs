@@ -239,6 +239,24 @@ fn help_lists_the_verbs_in_the_order_a_person_needs_them() {
 }
 
 #[test]
+fn shells_and_man_are_told_every_verb() {
+    let place = Place::empty();
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let script = place.run(&["completions", shell]).done().out;
+        for part in ["kith", "predict", "forget", "burn-in"] {
+            assert!(script.contains(part), "no {part} for {shell}");
+        }
+    }
+    assert_eq!(place.run(&["completions", "cmd"]).status, 2);
+    place.run(&["man", "pages/man1"]).done();
+    let page = |name: &str| fs::read_to_string(place.path("pages/man1").join(name)).unwrap();
+    assert!(page("kith.1").contains("kith\\-who"), "the page of the program names its verbs");
+    assert!(page("kith-who.1").contains("\\-\\-face"));
+    fs::write(place.path("file"), "").unwrap();
+    place.run(&["man", "file"]).refused(&["file: cannot be made"]);
+}
+
+#[test]
 fn the_demo_tells_its_day_and_writes_nothing_unless_asked() {
     let place = Place::with_encounters();
     let files = || fs::read_dir(place.folder.path()).unwrap().count();
