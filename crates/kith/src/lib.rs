@@ -6,7 +6,8 @@
 //! about new faces.
 //!
 //! The tree is the paper: [`data`] what was seen, [`model`] what is assumed, [`state`] what is believed, [`gibbs`] how
-//! belief moves, [`chain`] who moves it, [`predict`] what can be asked. [`paper`] maps equations to functions.
+//! belief moves, [`chain`] who moves it, [`predict`] what can be asked. [`mathematics`] states the joint that is sampled
+//! (the code cites it as "MODEL.md §3"), [`paper`] maps equations to functions.
 //!
 //! ```
 //! use kith::chain::{Learner, Schedule};
@@ -43,6 +44,9 @@ pub mod target;
 
 #[cfg(test)]
 mod cases;
+
+#[doc = include_str!("../MODEL.md")]
+pub mod mathematics {}
 
 #[doc = include_str!("../PAPER.md")]
 pub mod paper {}
