@@ -69,7 +69,7 @@ impl Memory {
 }
 
 impl Chain {
-    /// Goes on from what is remembered. The model must have passed [`Model::check`]. The generator is that of the seed,
+    /// Goes on from what is remembered. The generator is that of the seed,
     /// the chain and the sweep, so that the same chain resumed twice makes the same draws.
     ///
     /// # Panics
