@@ -1,8 +1,6 @@
 //! One law, one answer: whichever verb is asked, the same draws say the same of the same faces, in the same form.
 
-mod common;
-
-use common::{Place, faces_of, photos, stream};
+use crate::common::{Place, faces_of, photos, stream};
 use serde_json::Value;
 
 const SHARES: [&str; 3] = ["acquainted", "familiar", "stranger"];

@@ -2,6 +2,7 @@
 
 mod common;
 
+mod answers;
 mod bench;
 mod cli;
 mod crash;
