@@ -16,7 +16,7 @@ use crate::library::args::{
 /// For every face it answers with probabilities: acquainted (someone you named), familiar (seen before, never
 /// named) or stranger (never seen). Nothing leaves this machine.
 #[derive(Debug, Parser)]
-#[command(version, arg_required_else_help = true, infer_subcommands = false)]
+#[command(name = "kith", version, arg_required_else_help = true, infer_subcommands = false)]
 pub struct Arguments {
     #[command(subcommand)]
     pub verb: Verb,
@@ -75,6 +75,10 @@ pub enum Verb {
     Simulate(SimulateOptions),
     /// Measure this machine on generated faces: a sweep, an answer, a stream
     Bench(BenchOptions),
+    /// Write a completion script for a shell
+    Completions(CompletionsOptions),
+    /// Write manual pages, one for each verb
+    Man(ManOptions),
 }
 
 /// Options of `kith demo`.
@@ -303,4 +307,20 @@ pub enum Made {
     Gallery,
     /// Identities, contexts and faces drawn from the model itself
     Model,
+}
+
+/// Options of `kith completions`.
+#[derive(Debug, Args)]
+pub struct CompletionsOptions {
+    /// The shell that is to read it
+    #[arg(value_enum)]
+    pub shell: clap_complete::Shell,
+}
+
+/// Options of `kith man`.
+#[derive(Debug, Args)]
+pub struct ManOptions {
+    /// Where the pages go; made when it is not there
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
 }

@@ -1,5 +1,6 @@
 //! The program `kith`: reads the command, runs it, and turns an error into one line and an exit status.
 
+mod answer;
 mod args;
 mod background;
 mod bench;
@@ -9,6 +10,7 @@ mod experiment;
 mod fit;
 mod interrupt;
 mod library;
+mod manual;
 mod predict;
 mod progress;
 mod simulate;
@@ -57,6 +59,8 @@ fn main() -> ExitCode {
         Verb::Experiment(options) => experiment::run(&options),
         Verb::Simulate(options) => simulate::run(&options),
         Verb::Bench(options) => bench::run(&options),
+        Verb::Completions(options) => manual::completions(&options),
+        Verb::Man(options) => manual::man(&options),
     };
     match result {
         Ok(Outcome::Done) => ExitCode::SUCCESS,

@@ -5,13 +5,14 @@ use std::io::Write;
 use anyhow::{Context, ensure};
 use kith::data::Dataset;
 use kith::ids::FrameId;
-use kith::predict::{NewPhoto, Posterior, Prediction};
+use kith::predict::{Answer, NewPhoto, Posterior};
 use kith::target::Target;
 use kith_io::{dataset, draws};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use crate::Outcome;
+use crate::answer::{self, percent};
 use crate::args::PredictOptions;
 use crate::fit::set_threads;
 use crate::progress::bar;
@@ -42,12 +43,8 @@ pub fn run(options: &PredictOptions) -> anyhow::Result<Outcome> {
 }
 
 /// One answer per face, in the order of the rows; the dataset is one occasion, whose frames are answered in parallel.
-pub fn answers(posterior: &Posterior, data: &Dataset, weighted: bool) -> Vec<Prediction> {
-    let photo = |frame: FrameId| NewPhoto {
-        context: data.given_context(frame).map(|context| data.contexts()[context.index()].as_str()),
-        faces: data.faces_in(frame).iter().map(|&face| data.embedding(face)).collect(),
-    };
-    let photos: Vec<NewPhoto<'_>> = data.frames().map(photo).collect();
+pub fn answers(posterior: &Posterior, data: &Dataset, weighted: bool) -> Vec<Answer> {
+    let photos = photos(data, None);
     let looking = bar(data.n_frames() as u64, "frames looked at for strangers");
     let occasion = posterior.occasion(&photos, &|| looking.inc(1));
     looking.finish_and_clear();
@@ -58,50 +55,40 @@ pub fn answers(posterior: &Posterior, data: &Dataset, weighted: bool) -> Vec<Pre
         answers
     };
     let frames: Vec<FrameId> = data.frames().collect();
-    let of_frames: Vec<Vec<Prediction>> = frames.par_iter().map(|&frame| of_frame(frame)).collect();
+    let of_frames: Vec<Vec<Answer>> = frames.par_iter().map(|&frame| of_frame(frame)).collect();
     bar.finish_and_clear();
-    let mut answers: Vec<Option<Prediction>> = vec![None; data.n_faces()];
-    for (frame, predictions) in frames.into_iter().zip(of_frames) {
-        for (face, prediction) in data.faces_in(frame).iter().zip(predictions) {
-            answers[face.index()] = Some(prediction);
-        }
-    }
-    answers.into_iter().map(|answer| answer.expect("every face is in a frame")).collect()
+    by_face(data, of_frames)
 }
 
-fn to_json(face: &str, answer: &Prediction, posterior: &Posterior, known: &[String]) -> Value {
-    let names: Vec<Value> = answer
-        .names
-        .iter()
-        .map(|name| json!({"name": posterior.names()[name.label.index()], "p": name.p, "hdi": name.hdi}))
-        .collect();
+/// The frames of a dataset as photos that are asked about, in one context, or each in its own.
+pub fn photos<'d>(data: &'d Dataset, context: Option<&'d str>) -> Vec<NewPhoto<'d>> {
+    let own = |frame| data.given_context(frame).map(|context| data.contexts()[context.index()].as_str());
+    let photo = |frame: FrameId| NewPhoto {
+        context: context.or_else(|| own(frame)),
+        faces: data.faces_in(frame).iter().map(|&face| data.embedding(face)).collect(),
+    };
+    data.frames().map(photo).collect()
+}
+
+/// What was found frame by frame, in the order of the faces.
+pub fn by_face<T>(data: &Dataset, of_frames: Vec<Vec<T>>) -> Vec<T> {
+    let faces = data.frames().flat_map(|frame| data.faces_in(frame));
+    let mut found: Vec<_> = faces.zip(of_frames.into_iter().flatten()).collect();
+    found.sort_by_key(|(face, _)| face.index());
+    found.into_iter().map(|(_, answer)| answer).collect()
+}
+
+fn to_json(face: &str, answer: &Answer, posterior: &Posterior, known: &[String]) -> Value {
+    let mut object = answer::to_json(face, answer, posterior.names(), usize::MAX);
     let faces: Vec<&str> = answer.identity.faces.iter().map(|face| known[face.index()].as_str()).collect();
+    object.insert("identity".to_owned(), json!({"p": answer.identity.p, "faces": faces}));
     let context: Value = answer.context.iter().map(|(label, p)| (label.clone(), json!(p))).collect();
-    json!({
-        "face": face,
-        "acquainted": answer.acquainted,
-        "familiar": answer.familiar,
-        "stranger": answer.stranger,
-        "names": names,
-        "unknown_name": answer.unknown_name,
-        "identity": {"p": answer.identity.p, "faces": faces},
-        "context": context,
-    })
+    object.insert("context".to_owned(), context);
+    Value::Object(object)
 }
 
-fn to_text(face: &str, answer: &Prediction, posterior: &Posterior, known: &[String]) -> String {
-    let percent = |p: f64| format!("{:.0} %", 100.0 * p);
-    let mut text = format!(
-        "{face}: acquainted {}, familiar {}, stranger {}",
-        percent(answer.acquainted),
-        percent(answer.familiar),
-        percent(answer.stranger)
-    );
-    if let Some(name) = answer.names.first().filter(|name| name.p >= 0.01) {
-        let [low, high] = name.hdi;
-        let label = &posterior.names()[name.label.index()];
-        text += &format!("; {label} {} [{}, {}]", percent(name.p), percent(low), percent(high));
-    }
+fn to_text(face: &str, answer: &Answer, posterior: &Posterior, known: &[String]) -> String {
+    let mut text = answer::in_words(face, answer, posterior.names(), 1);
     if let Some(example) = answer.identity.faces.first().filter(|_| answer.identity.p >= 0.01) {
         text += &format!("; as on {} {}", known[example.index()], percent(answer.identity.p));
     }

@@ -37,17 +37,18 @@ impl FitSummary {
         };
         let mut scalars = vec![
             scalar("n_identities", &|draw| draw.n_identities() as f64),
-            scalar("ln_joint", &|draw| draw.ln_joint),
-            scalar("global_concentration", &|draw| draw.global_concentration),
+            scalar("ln_joint", &|draw| draw.globals.ln_joint),
+            scalar("global_concentration", &|draw| draw.globals.global_concentration),
             scalar("local_concentration", &|draw| {
-                draw.local_concentration.iter().sum::<f64>() / draw.local_concentration.len() as f64
+                draw.globals.local_concentration.iter().sum::<f64>()
+                    / draw.globals.local_concentration.len() as f64
             }),
-            scalar("context_concentration", &|draw| draw.context_concentration),
-            scalar("name_concentration", &|draw| draw.name_concentration),
-            scalar("error_rate", &|draw| draw.error_rate),
+            scalar("context_concentration", &|draw| draw.globals.context_concentration),
+            scalar("name_concentration", &|draw| draw.globals.name_concentration),
+            scalar("error_rate", &|draw| draw.globals.error_rate),
         ];
         // What was fixed has nothing to diagnose, nor have names where nobody was named.
-        let is_anybody_named = draws.iter().any(|draw| draw.name_weights.len() > 1);
+        let is_anybody_named = draws.iter().any(|draw| draw.globals.name_weights.len() > 1);
         scalars.retain(|(name, s)| match *name {
             "n_identities" | "ln_joint" => true,
             "name_concentration" | "error_rate" if !is_anybody_named => false,

@@ -1,8 +1,6 @@
 //! `kith bench` in miniature: the figures that programs read, and answers that are right.
 
-mod common;
-
-use common::Place;
+use crate::common::Place;
 
 #[test]
 fn a_sweep_is_measured_against_a_product() {

@@ -1,12 +1,10 @@
 //! The program as a person runs it: files in, files and text out, exit statuses.
 
-mod common;
-
 use std::fs;
 use std::process::Stdio;
 
-use common::encounters::assert_refused;
-use common::{Place, Ran};
+use crate::common::encounters::assert_refused;
+use crate::common::{Place, Ran};
 use serde_json::Value;
 
 fn keys(object: &Value) -> Vec<&str> {
@@ -238,6 +236,24 @@ fn help_lists_the_verbs_in_the_order_a_person_needs_them() {
     assert!(places.is_sorted(), "{}", ran.out);
     assert_eq!(place.run(&["frobnicate"]).status, 2);
     assert_eq!(place.run(&["fit", "seen"]).status, 2);
+}
+
+#[test]
+fn shells_and_man_are_told_every_verb() {
+    let place = Place::empty();
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let script = place.run(&["completions", shell]).done().out;
+        for part in ["kith", "predict", "forget", "burn-in"] {
+            assert!(script.contains(part), "no {part} for {shell}");
+        }
+    }
+    assert_eq!(place.run(&["completions", "cmd"]).status, 2);
+    place.run(&["man", "pages/man1"]).done();
+    let page = |name: &str| fs::read_to_string(place.path("pages/man1").join(name)).unwrap();
+    assert!(page("kith.1").contains("kith\\-who"), "the page of the program names its verbs");
+    assert!(page("kith-who.1").contains("\\-\\-face"));
+    fs::write(place.path("file"), "").unwrap();
+    place.run(&["man", "file"]).refused(&["file: cannot be made"]);
 }
 
 #[test]

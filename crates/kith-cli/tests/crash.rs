@@ -1,12 +1,10 @@
 //! Killed at any moment, a library opens again and has everything that was acknowledged.
 
-mod common;
-
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
-use common::{Place, photos, stream};
+use crate::common::{Place, photos, stream};
 use kith::random::{Rng, driver};
 use serde_json::Value;
 

@@ -1,10 +1,8 @@
 //! What a library gives to other programs, and takes from other libraries.
 
-mod common;
-
 use std::fs::{self, File};
 
-use common::{Place, faces_of, photos};
+use crate::common::{Place, faces_of, photos};
 use kith_io::dataset;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;

@@ -1,11 +1,10 @@
 //! The verbs over a library file as a person runs them.
 
-mod common;
-
 use std::collections::BTreeSet;
 use std::fs;
 
-use common::{PEOPLE, Place, faces_of, photos, stream};
+use crate::common;
+use crate::common::{PEOPLE, Place, faces_of, photos, stream};
 use kith_io::dataset;
 use serde_json::{Value, json};
 

@@ -1,8 +1,7 @@
 //! What a library believes faces look like: it goes over to full covariances, and people outlive that.
 
-mod common;
-
-use common::Place;
+use crate::common;
+use crate::common::Place;
 use kith::data::{Dataset, NewFace};
 use kith::random::driver;
 use kith_io::dataset::FaceTable;

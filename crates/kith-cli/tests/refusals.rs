@@ -1,11 +1,9 @@
 //! What cannot be done is refused in one line and leaves nothing behind; what is merely odd is done.
 
-mod common;
-
 use std::fs;
 
-use common::Place;
-use common::encounters::assert_refused;
+use crate::common::Place;
+use crate::common::encounters::assert_refused;
 use serde_json::Value;
 
 #[test]

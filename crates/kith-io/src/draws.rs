@@ -1,5 +1,6 @@
 //! DRAWS.ndjson: a header, then one JSON object per kept draw.
 
+use std::convert::Infallible;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -53,26 +54,8 @@ struct Header {
     contexts: Vec<String>,
 }
 
-/// Any other line.
-#[derive(Debug, Serialize, Deserialize)]
-struct Line {
-    chain: u32,
-    sweep: u64,
-    identities: Vec<u32>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    scales: Vec<u8>,
-    contexts: Vec<String>,
-    names: Vec<Option<String>>,
-    weights: Vec<f64>,
-    unseen: f64,
-    ln_joint: Option<f64>,
-    global_concentration: f64,
-    local_concentration: Vec<f64>,
-    context_concentration: f64,
-    name_weights: Vec<f64>,
-    name_concentration: f64,
-    error_rate: f64,
-}
+/// Any other line: a draw with the names of names and contexts; contexts without one are numbered.
+type Line = Draw<String, String>;
 
 impl Header {
     fn of(target: &Target) -> Self {
@@ -88,31 +71,13 @@ impl Header {
     }
 }
 
-impl Line {
-    /// A draw with the names of names and contexts; contexts without one are numbered.
-    fn of(draw: &Draw, names: &[String], contexts: &[String]) -> Self {
-        let context = |&number: &u32| {
-            let named = contexts.get(number as usize).cloned();
-            named.unwrap_or_else(|| number.to_string())
-        };
-        Self {
-            chain: draw.chain,
-            sweep: draw.sweep,
-            identities: draw.identities.clone(),
-            scales: draw.scales.clone(),
-            contexts: draw.contexts.iter().map(context).collect(),
-            names: draw.names.iter().map(|name| name.map(|label| names[label.index()].clone())).collect(),
-            weights: draw.weights.clone(),
-            unseen: draw.unseen,
-            ln_joint: draw.ln_joint.is_finite().then_some(draw.ln_joint),
-            global_concentration: draw.global_concentration,
-            local_concentration: draw.local_concentration.clone(),
-            context_concentration: draw.context_concentration,
-            name_weights: draw.name_weights.clone(),
-            name_concentration: draw.name_concentration,
-            error_rate: draw.error_rate,
-        }
-    }
+fn to_line(draw: &Draw, names: &[String], contexts: &[String]) -> Line {
+    let context = |&number: &u32| {
+        let named = contexts.get(number as usize).cloned();
+        Ok::<_, Infallible>(named.unwrap_or_else(|| number.to_string()))
+    };
+    let Ok(line) = draw.known_by(context, |label| Ok(names[label.index()].clone()));
+    line
 }
 
 /// Writes draws; the file appears when it is complete (see [`crate::atomic`]), in the place of an older one.
@@ -137,7 +102,7 @@ impl DrawsWriter {
 
     /// Adds a draw.
     pub fn write(&mut self, draw: &Draw) -> Result<(), DrawsError> {
-        self.write_line(&Line::of(draw, &self.names, &self.contexts))
+        self.write_line(&to_line(draw, &self.names, &self.contexts))
     }
 
     fn write_line(&mut self, line: &impl Serialize) -> Result<(), DrawsError> {
@@ -160,9 +125,10 @@ impl DrawsWriter {
 pub fn write_parquet(path: &Path, target: &Target, draws: &[Draw]) -> Result<(), IoError> {
     let (model, data) = target.parts();
     let (names, contexts) = (data.names(), named_contexts(model, data));
-    let lines: Vec<Line> = draws.iter().map(|draw| Line::of(draw, names, &contexts)).collect();
+    let lines: Vec<Line> = draws.iter().map(|draw| to_line(draw, names, &contexts)).collect();
     let integers = |of: &dyn Fn(&Line) -> Vec<i64>| Cells::Integers(lines.iter().map(of).collect());
-    let real = |of: fn(&Line) -> f64| Cells::Real(lines.iter().map(|line| Some(of(line))).collect());
+    let finite = |value: f64| value.is_finite().then_some(value);
+    let real = |of: fn(&Line) -> f64| Cells::Real(lines.iter().map(|line| finite(of(line))).collect());
     let reals = |of: fn(&Line) -> &[f64]| Cells::Reals(lines.iter().map(of).collect());
     let texts = |of: fn(&Line) -> Vec<Option<&str>>| Cells::Texts(lines.iter().map(of).collect());
     let columns = [
@@ -172,15 +138,15 @@ pub fn write_parquet(path: &Path, target: &Target, draws: &[Draw]) -> Result<(),
         ("scales", integers(&|line| line.scales.iter().map(|&scale| scale.into()).collect())),
         ("contexts", texts(|line| line.contexts.iter().map(|context| Some(context.as_str())).collect())),
         ("names", texts(|line| line.names.iter().map(Option::as_deref).collect())),
-        ("weights", reals(|line| &line.weights)),
-        ("unseen", real(|line| line.unseen)),
-        ("ln_joint", Cells::Real(lines.iter().map(|line| line.ln_joint).collect())),
-        ("global_concentration", real(|line| line.global_concentration)),
-        ("local_concentration", reals(|line| &line.local_concentration)),
-        ("context_concentration", real(|line| line.context_concentration)),
-        ("name_weights", reals(|line| &line.name_weights)),
-        ("name_concentration", real(|line| line.name_concentration)),
-        ("error_rate", real(|line| line.error_rate)),
+        ("weights", reals(|line| &line.globals.weights)),
+        ("unseen", real(|line| line.globals.unseen)),
+        ("ln_joint", real(|line| line.globals.ln_joint)),
+        ("global_concentration", real(|line| line.globals.global_concentration)),
+        ("local_concentration", reals(|line| &line.globals.local_concentration)),
+        ("context_concentration", real(|line| line.globals.context_concentration)),
+        ("name_weights", reals(|line| &line.globals.name_weights)),
+        ("name_concentration", real(|line| line.globals.name_concentration)),
+        ("error_rate", real(|line| line.globals.error_rate)),
     ];
     let columns = columns.map(|(name, cells)| Column::new(name, cells));
     let header = serde_json::to_string(&Header::of(target)).expect("a header is JSON");
@@ -211,7 +177,7 @@ pub fn read(path: &Path, data: &Dataset) -> Result<(Model, Vec<Draw>), DrawsErro
         let line = line.map_err(|source| failed(path, "read", source))?;
         let parsed: Line = serde_json::from_str(&line)
             .map_err(|error| bad(number + 2, format!("found something else ({error}), wanted a draw")))?;
-        let draw = to_draw(parsed, data, &model, &contexts).map_err(|message| bad(number + 2, message))?;
+        let draw = to_draw(&parsed, data, &model, &contexts).map_err(|message| bad(number + 2, message))?;
         draws.push(draw);
     }
     if draws.is_empty() {
@@ -240,11 +206,26 @@ fn check_header(header: &Header, data: &Dataset) -> Result<(), String> {
     Ok(())
 }
 
-fn to_draw(line: Line, data: &Dataset, model: &Model, contexts: &[String]) -> Result<Draw, String> {
+fn to_draw(line: &Line, data: &Dataset, model: &Model, contexts: &[String]) -> Result<Draw, String> {
+    check_line(line, data, model)?;
+    let number = |context: &String| {
+        let named = contexts.iter().position(|known| known == context).map(|number| number as u32);
+        let found = if contexts.is_empty() { context.parse().ok() } else { named };
+        let is_known = |number: &u32| (*number as usize) < line.globals.local_concentration.len();
+        found.filter(is_known).ok_or_else(|| format!("found the context \"{context}\", wanted a known one"))
+    };
+    let label = |name: &String| {
+        let found = data.names().iter().position(|known| known == name);
+        found.map(LabelId::new).ok_or_else(|| format!("found the name \"{name}\", wanted a known one"))
+    };
+    line.known_by(number, label)
+}
+
+fn check_line(line: &Line, data: &Dataset, model: &Model) -> Result<(), String> {
     let expect = |what: &str, found: usize, wanted: usize| {
         if found == wanted { Ok(()) } else { Err(format!("found {found} {what}, wanted {wanted}")) }
     };
-    let n_identities = line.weights.len();
+    let (globals, n_identities) = (&line.globals, line.n_identities());
     expect("identities", line.identities.len(), data.n_faces())?;
     let n_scales = model.face.n_scales();
     expect("scales", line.scales.len(), if n_scales > 1 { data.n_faces() } else { 0 })?;
@@ -253,50 +234,21 @@ fn to_draw(line: Line, data: &Dataset, model: &Model, contexts: &[String]) -> Re
     }
     expect("contexts", line.contexts.len(), data.n_frames())?;
     expect("names", line.names.len(), n_identities)?;
-    expect("name_weights", line.name_weights.len(), data.names().len() + 1)?;
+    expect("name_weights", globals.name_weights.len(), data.names().len() + 1)?;
     if let Some(bad) = line.identities.iter().find(|&&identity| identity as usize >= n_identities) {
         return Err(format!("found identity {bad}, wanted a number below {n_identities}"));
     }
-    let positive = [line.global_concentration, line.context_concentration, line.name_concentration];
-    let positive = positive.iter().chain(&line.local_concentration);
+    let positive = [globals.global_concentration, globals.context_concentration, globals.name_concentration];
+    let positive = positive.iter().chain(&globals.local_concentration);
     if let Some(bad) = positive.into_iter().find(|value| value.is_nan() || **value <= 0.0) {
         return Err(format!("found a concentration of {bad}, wanted a positive number"));
     }
-    let shares = line.weights.iter().chain(&line.name_weights).chain([&line.unseen, &line.error_rate]);
+    let shares =
+        globals.weights.iter().chain(&globals.name_weights).chain([&globals.unseen, &globals.error_rate]);
     if let Some(bad) = shares.into_iter().find(|value| !(0.0..=1.0 + 1e-9).contains(*value)) {
         return Err(format!("found a weight of {bad}, wanted a number from 0 to 1"));
     }
-    let number = |context: &String| {
-        let named = contexts.iter().position(|known| known == context).map(|number| number as u32);
-        let found = if contexts.is_empty() { context.parse().ok() } else { named };
-        let is_known = |number: &u32| (*number as usize) < line.local_concentration.len();
-        found.filter(is_known).ok_or_else(|| format!("found the context \"{context}\", wanted a known one"))
-    };
-    let label = |name: &String| {
-        let found = data.names().iter().position(|known| known == name);
-        found.map(LabelId::new).ok_or_else(|| format!("found the name \"{name}\", wanted a known one"))
-    };
-    Ok(Draw {
-        chain: line.chain,
-        sweep: line.sweep,
-        contexts: line.contexts.iter().map(number).collect::<Result<_, _>>()?,
-        names: line
-            .names
-            .iter()
-            .map(|name| name.as_ref().map(label).transpose())
-            .collect::<Result<_, _>>()?,
-        identities: line.identities,
-        scales: line.scales,
-        weights: line.weights,
-        unseen: line.unseen,
-        ln_joint: line.ln_joint.unwrap_or(f64::NAN),
-        global_concentration: line.global_concentration,
-        local_concentration: line.local_concentration,
-        context_concentration: line.context_concentration,
-        name_weights: line.name_weights,
-        name_concentration: line.name_concentration,
-        error_rate: line.error_rate,
-    })
+    Ok(())
 }
 
 /// The contexts that have names under this model; all others are numbered.

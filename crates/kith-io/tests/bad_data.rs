@@ -1,8 +1,6 @@
 //! Every kind of bad data is refused with one line: file, row, what was found, what was wanted.
 
-mod common;
-
-use common::{dataset, fixture, folder, refusal, refusal_of};
+use crate::common::{dataset, fixture, folder, refusal, refusal_of};
 
 const THREE: &str = "face\na\nb\nc\n";
 

@@ -1,8 +1,7 @@
 //! Files that numpy wrote are read as numpy means them.
 
-mod common;
-
-use common::{dataset, fixture};
+use crate::common;
+use crate::common::{dataset, fixture};
 use kith::ids::{FaceId, FrameId};
 use kith_io::{dataset, npy};
 

@@ -1,7 +1,5 @@
 //! What is written is read back, and a refusal leaves nothing behind.
 
-mod common;
-
 use kith::data::{Dataset, Embeddings, NewFace};
 use kith::ids::FrameId;
 use kith_io::dataset::{self, FaceTable};

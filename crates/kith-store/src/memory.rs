@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use kith::chain::{Draw, Memory};
+use kith::chain::{Draw, Globals, Memory};
 use kith::ids::LabelId;
 use rusqlite::{Connection, params};
 use serde::{Deserialize, Serialize};
@@ -19,17 +19,10 @@ struct Body {
     sweep: u64,
     /// Rows of names, per identity.
     names: Vec<Option<i64>>,
-    weights: Vec<f64>,
-    unseen: f64,
-    ln_joint: Option<f64>,
-    global_concentration: f64,
-    local_concentration: Vec<f64>,
-    context_concentration: f64,
-    /// (row of a name, H), then what is left for unknown.
-    name_weights: Vec<(i64, f64)>,
+    /// The weights of names are pairs of a name's row and H, but for that of unknown, which is apart.
+    #[serde(flatten)]
+    globals: Globals<(i64, f64)>,
     unknown_weight: f64,
-    name_concentration: f64,
-    error_rate: f64,
 }
 
 /// A stored draw, its parts apart.
@@ -43,21 +36,13 @@ struct Stored {
 /// A draw as bytes: three packed lists (seats, contexts, scales), each after its length, then JSON.
 fn encode(draw: &Draw, rows: &Rows) -> Vec<u8> {
     let row_of = |label: LabelId| rows.names[label.index()];
-    let (unknown, known) = draw.name_weights.split_last().expect("unknown is always there");
+    let (unknown, known) = draw.globals.name_weights.split_last().expect("unknown is always there");
     let body = Body {
         chain: draw.chain,
         sweep: draw.sweep,
         names: draw.names.iter().map(|name| name.map(row_of)).collect(),
-        weights: draw.weights.clone(),
-        unseen: draw.unseen,
-        ln_joint: Some(draw.ln_joint).filter(|ln_joint| ln_joint.is_finite()),
-        global_concentration: draw.global_concentration,
-        local_concentration: draw.local_concentration.clone(),
-        context_concentration: draw.context_concentration,
-        name_weights: rows.names.iter().copied().zip(known.iter().copied()).collect(),
+        globals: draw.globals.with_names(rows.names.iter().copied().zip(known.iter().copied()).collect()),
         unknown_weight: *unknown,
-        name_concentration: draw.name_concentration,
-        error_rate: draw.error_rate,
     };
     let sorted = |rows: &[i64], numbers: &[u32]| {
         let mut pairs: Vec<(i64, u32)> = rows.iter().copied().zip(numbers.iter().copied()).collect();
@@ -94,7 +79,7 @@ fn part(bytes: &[u8]) -> Option<Stored> {
     let (seats, contexts, scales) = (list(&mut rest)?, list(&mut rest)?, list(&mut rest)?);
     let body: Body = serde_json::from_slice(rest).ok()?;
     let is_seat = |seat: &(i64, u32)| (seat.1 as usize) < body.names.len();
-    (seats.iter().all(is_seat) && body.weights.len() == body.names.len()).then_some(Stored {
+    (seats.iter().all(is_seat) && body.globals.weights.len() == body.names.len()).then_some(Stored {
         seats,
         contexts,
         scales,
@@ -111,58 +96,26 @@ impl Stored {
         let label_of: HashMap<i64, usize> = rows.names.iter().copied().zip(0..).collect();
         let label = |row: i64| label_of.get(&row).map(|&label| LabelId::new(label));
         let body = &self.body;
+        let weights: HashMap<i64, f64> = body.globals.name_weights.iter().copied().collect();
+        let weights = rows.names.iter().map(|row| weights.get(row).copied());
         Memory {
             chain: body.chain,
             sweep: body.sweep,
             identities: rows.faces.iter().map(|row| seats.get(row).copied()).collect(),
             scales: rows.faces.iter().map(|row| scales.get(row).map(|&scale| scale as u8)).collect(),
-            names: body.names.iter().map(|name| name.and_then(label)).collect(),
             contexts: rows.frames.iter().map(|row| contexts.get(row).copied()).collect(),
-            global_concentration: body.global_concentration,
-            local_concentration: body.local_concentration.clone(),
-            context_concentration: body.context_concentration,
-            weights: body.weights.clone(),
-            unseen: body.unseen,
-            name_weights: {
-                let weights: HashMap<i64, f64> = body.name_weights.iter().copied().collect();
-                rows.names.iter().map(|row| weights.get(row).copied()).collect()
-            },
-            unknown_weight: body.unknown_weight,
-            name_concentration: body.name_concentration,
-            error_rate: body.error_rate,
+            names: body.names.iter().map(|name| name.and_then(label)).collect(),
+            globals: body.globals.with_names(weights.chain([Some(body.unknown_weight)]).collect()),
         }
     }
 
     /// As a draw, when it is about exactly these faces, frames and names.
-    fn draw(self, rows: &Rows) -> Option<Draw> {
-        let names: Vec<i64> = self.body.name_weights.iter().map(|weight| weight.0).collect();
+    fn draw(&self, rows: &Rows) -> Option<Draw> {
+        let names = self.body.globals.name_weights.iter().map(|weight| &weight.0);
         let is_current = self.seats.len() == rows.faces.len()
             && self.contexts.len() == rows.frames.len()
-            && names == rows.names;
-        let memory = self.memory(rows);
-        let body = self.body;
-        let identities: Option<Vec<u32>> = memory.identities.into_iter().collect();
-        let contexts: Option<Vec<u32>> = memory.contexts.into_iter().collect();
-        let mut name_weights: Vec<f64> = body.name_weights.iter().map(|weight| weight.1).collect();
-        name_weights.push(body.unknown_weight);
-        is_current.then_some(())?;
-        Some(Draw {
-            chain: body.chain,
-            sweep: body.sweep,
-            identities: identities?,
-            scales: memory.scales.into_iter().flatten().collect(),
-            contexts: contexts?,
-            names: memory.names,
-            weights: body.weights,
-            unseen: body.unseen,
-            ln_joint: body.ln_joint.unwrap_or(f64::NAN),
-            global_concentration: body.global_concentration,
-            local_concentration: body.local_concentration,
-            context_concentration: body.context_concentration,
-            name_weights,
-            name_concentration: body.name_concentration,
-            error_rate: body.error_rate,
-        })
+            && names.eq(&rows.names);
+        is_current.then(|| self.memory(rows).into_draw()).flatten()
     }
 }
 
@@ -184,7 +137,7 @@ impl Library {
     /// The draws, when they are about the library as it is.
     pub fn draws(&self, rows: &Rows) -> Result<Option<Vec<Draw>>, StoreError> {
         let bodies = self.bodies("SELECT body FROM draws ORDER BY id")?;
-        let draws: Option<Vec<Draw>> = bodies.into_iter().map(|stored| stored.draw(rows)).collect();
+        let draws: Option<Vec<Draw>> = bodies.iter().map(|stored| stored.draw(rows)).collect();
         Ok(draws.filter(|draws| !draws.is_empty()))
     }
 
@@ -236,7 +189,7 @@ impl Library {
             stored.seats.retain(|seat| is_kept(seat.0));
             stored.scales.retain(|scale| is_kept(scale.0));
             stored.contexts.retain(|context| is_kept_frame(context.0));
-            stored.body.name_weights.retain(|weight| is_kept_name(weight.0));
+            stored.body.globals.name_weights.retain(|weight| is_kept_name(weight.0));
             let names = stored.body.names.iter_mut();
             names.for_each(|name| *name = name.filter(|&row| is_kept_name(row)));
         }

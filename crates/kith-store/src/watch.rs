@@ -10,8 +10,9 @@ use kith::belief::hear::{MOST_TOUCHED, with_company};
 use kith::belief::stages;
 use kith::chain::Chain;
 use kith::gibbs::Sweep;
-use kith::ids::{FaceId, IdentityId, LabelId};
-use kith::state::Name;
+use kith::ids::{FaceId, IdentityId};
+use kith::predict::{Answer, Tally};
+use kith::state::Seat;
 use rayon::prelude::*;
 use rusqlite::params;
 
@@ -25,6 +26,8 @@ use crate::{Claim, Kind, Library, StoreError};
 const ROUNDS: usize = 3;
 /// After so many frames what is believed is kept.
 const FRAMES_PER_SAVE: usize = 1000;
+/// Seats of a smaller probability are not counted.
+const LEAST: f64 = 1e-12;
 
 /// A library that learns from a stream.
 pub struct Watcher {
@@ -44,14 +47,8 @@ pub struct Watcher {
 pub struct Seen {
     /// The face's id.
     pub key: String,
-    /// Someone who has been named.
-    pub acquainted: f64,
-    /// Someone seen before who has not.
-    pub familiar: f64,
-    /// Someone never seen.
-    pub stranger: f64,
-    /// Known names, the most probable first.
-    pub names: Vec<(String, f64)>,
+    /// The answer.
+    pub answer: Answer,
     /// Who it is taken for from now on.
     pub person: i64,
     /// How probable that person is.
@@ -60,13 +57,20 @@ pub struct Seen {
     pub is_new: bool,
 }
 
-/// Sums over chains and rounds of one face.
+/// What one chain says of one face.
 #[derive(Clone, Default)]
-struct Tally {
-    acquainted: f64,
-    familiar: f64,
-    stranger: f64,
-    names: BTreeMap<LabelId, f64>,
+struct Said {
+    /// Per round the seats that matter.
+    seats: Vec<Vec<Seat>>,
+    /// The probabilities of a new identity's names.
+    names_of_new: Vec<f64>,
+    /// Sums over rounds.
+    people: BTreeMap<i64, f64>,
+}
+
+/// What all chains say of one face.
+struct Weighed {
+    answer: Answer,
     people: BTreeMap<i64, f64>,
 }
 
@@ -103,6 +107,11 @@ impl Watcher {
         &self.library
     }
 
+    /// The known names, as answers number them.
+    pub fn names(&self) -> &[String] {
+        self.believed.as_ref().map_or(&[], |believed| believed.belief.target().data().names())
+    }
+
     /// Brings belief back from the file.
     fn reload(&mut self) -> Result<(), StoreError> {
         if self.library.n_faces()? == 0 {
@@ -123,8 +132,7 @@ impl Watcher {
     fn refresh_slots(&mut self) -> Result<(), StoreError> {
         if let Some(believed) = &mut self.believed {
             let chains = believed.with_chains(&self.library)?.chains();
-            self.slots =
-                chains.par_iter().map(|chain| people_of_slots(chain, &self.person_of, None)).collect();
+            self.slots = chains.par_iter().map(|chain| people_of_slots(chain, &self.person_of)).collect();
         }
         Ok(())
     }
@@ -148,8 +156,8 @@ impl Watcher {
             believed.rows.push(frame_row, frame.context.as_deref(), &faces, believed.belief.target_mut())?;
         self.person_of.resize(believed.rows.faces.len(), None);
         let n_faces = believed.rows.faces.len();
-        let tallies = self.weigh(&ids, if n_faces <= stages::ALL_SWEPT { Look::AtAll } else { Look::New })?;
-        let seen = self.decide(&ids, tallies)?;
+        let weighed = self.weigh(&ids, if n_faces <= stages::ALL_SWEPT { Look::AtAll } else { Look::New })?;
+        let seen = self.decide(&ids, weighed)?;
         self.n_unsaved += 1;
         // What faces look like in general is learnt anew while there are few: see `stages::due`.
         let is_due = n_faces >= self.n_when_due && n_faces < stages::PRIOR_AT_ONCE;
@@ -166,10 +174,18 @@ impl Watcher {
     /// The first frame, one that comes with names, and more faces for one that is there: by the way of `add`.
     fn see_first(&mut self, frame: &NewFrame, embedding: Option<&str>) -> Result<Vec<Seen>, StoreError> {
         self.save()?;
-        self.library.add(std::slice::from_ref(frame), embedding)?;
+        let added = self.library.add(std::slice::from_ref(frame), embedding)?;
         self.believed = None;
         self.reload()?;
-        self.see_again(frame)
+        let mut seen = self.see_again(frame)?;
+        if added.known == 0 {
+            // Somebody is new who is on no other frame.
+            let here = |person| seen.iter().filter(|seen| seen.person == person).count();
+            let n_of = |person| self.person_of.iter().filter(|known| **known == Some(person)).count();
+            let are_new: Vec<bool> = seen.iter().map(|seen| n_of(seen.person) == here(seen.person)).collect();
+            seen.iter_mut().zip(are_new).for_each(|(seen, is_new)| seen.is_new = is_new);
+        }
+        Ok(seen)
     }
 
     /// A frame whose faces are all known already: what is believed of them now.
@@ -179,8 +195,8 @@ impl Watcher {
         for face in &frame.faces {
             ids.extend(believed.rows.face_of(self.library.face(&face.key)?));
         }
-        let tallies = self.weigh(&ids, Look::Again)?;
-        self.decide(&ids, tallies)
+        let weighed = self.weigh(&ids, Look::Again)?;
+        self.decide(&ids, weighed)
     }
 
     /// Stores a frame; `None` when all of its faces were there before.
@@ -205,64 +221,59 @@ impl Watcher {
     }
 
     /// Seats faces in all chains and weighs their seats.
-    fn weigh(&mut self, ids: &[FaceId], look: Look) -> Result<Vec<Tally>, StoreError> {
+    fn weigh(&mut self, ids: &[FaceId], look: Look) -> Result<Vec<Weighed>, StoreError> {
         let believed = self.believed.as_mut().expect("there is a belief");
         let (target, chains) = believed.with_chains(&self.library)?.moving();
-        let named: Vec<bool> = ids.iter().map(|&face| target.data().given_name(face).is_some()).collect();
         let person_of = &self.person_of;
-        let weighed: Vec<Vec<Tally>> = chains
-            .par_iter_mut()
-            .zip(&mut self.slots)
-            .map(|(chain, slots): (&mut Chain, _)| {
-                let mut tallies = vec![Tally::default(); ids.len()];
-                // At the same cost however many faces there are; a small library is swept as a whole.
-                if look == Look::New {
-                    chain.absorb_and_reseat(ROUNDS, target, |k, seats| {
-                        seats.iter().for_each(|seat| tallies[k].count(seat, slots, named[k]));
-                    });
-                    return tallies;
-                }
+        let of_chain = |(chain, slots): (&mut Chain, &mut HashMap<IdentityId, i64>)| {
+            let mut said = vec![Said::default(); ids.len()];
+            // At the same cost however many faces there are; a small library is swept as a whole.
+            if look == Look::New {
+                chain.absorb_and_reseat(ROUNDS, target, |k, seats| said[k].count(seats, slots));
+            } else {
                 chain.absorb(0, target);
                 if look == Look::AtAll {
                     chain.sweep(&Sweep::default(), target);
-                    *slots = people_of_slots(chain, person_of, None);
+                    *slots = people_of_slots(chain, person_of);
                 }
                 for _ in 0..ROUNDS {
-                    for (k, &face) in ids.iter().enumerate() {
-                        for seat in chain.reseat(face, target) {
-                            tallies[k].count(&seat, slots, named[k]);
-                        }
+                    for (said, &face) in said.iter_mut().zip(ids) {
+                        said.count(chain.reseat(face, target), slots);
                         let identity = chain.state().seating().identity_of(face).expect("it was seated");
                         chain.rename(identity, target);
                     }
                 }
-                tallies
-            })
-            .collect();
-        let share = 1.0 / (ROUNDS * weighed.len()) as f64;
-        let mut sums = vec![Tally::default(); ids.len()];
-        for tallies in weighed {
-            sums.iter_mut().zip(&tallies).for_each(|(sum, tally)| sum.add(tally, share));
-        }
-        Ok(sums)
+            }
+            for (said, &face) in said.iter_mut().zip(ids) {
+                said.names_of_new = chain.state().names_of_new(face, target);
+            }
+            said
+        };
+        let by_chain: Vec<Vec<Said>> = chains.par_iter_mut().zip(&mut self.slots).map(of_chain).collect();
+        let data = target.data();
+        let of_face = |(k, &face): (usize, &FaceId)| {
+            let said: Vec<&Said> = by_chain.iter().map(|said| &said[k]).collect();
+            Weighed::new(&said, data.names().len(), data.given_name(face).is_some())
+        };
+        Ok(ids.iter().enumerate().map(of_face).collect())
     }
 
     /// Makes up its mind who everybody is, writes it down, and answers.
-    fn decide(&mut self, ids: &[FaceId], tallies: Vec<Tally>) -> Result<Vec<Seen>, StoreError> {
+    fn decide(&mut self, ids: &[FaceId], weighed: Vec<Weighed>) -> Result<Vec<Seen>, StoreError> {
         let library = &self.library;
         let mut seen = Vec::new();
         let believed = self.believed.as_mut().expect("there is a belief");
         library.write(|connection| {
-            for (&face, tally) in ids.iter().zip(&tallies) {
-                let best = tally.people.iter().max_by(|a, b| a.1.total_cmp(b.1)).map(|(&id, &p)| (id, p));
+            for (&face, weighed) in ids.iter().zip(weighed) {
+                let best = weighed.people.iter().max_by(|a, b| a.1.total_cmp(b.1)).map(|(&id, &p)| (id, p));
                 let known = self.person_of[face.index()];
-                let p_new = 1.0 - tally.people.values().sum::<f64>();
+                let p_new = 1.0 - weighed.people.values().sum::<f64>();
                 let (person, person_p, is_new) = match (known, best) {
                     (Some(known), _) => {
                         // Somebody of whom this is the only face is somebody new without it.
                         let others = self.person_of.iter().filter(|person| **person == Some(known)).count();
                         let alone = if others == 1 { p_new } else { 0.0 };
-                        (known, tally.people.get(&known).copied().unwrap_or(0.0) + alone, false)
+                        (known, weighed.people.get(&known).copied().unwrap_or(0.0) + alone, false)
                     }
                     (None, Some((person, p))) if p >= p_new => (person, p, false),
                     _ => {
@@ -276,15 +287,8 @@ impl Watcher {
                 let insert = "INSERT INTO members VALUES (?1, ?2, ?3) ON CONFLICT (face) DO UPDATE SET \
                               person = excluded.person, p = excluded.p";
                 library.run(|| connection.prepare_cached(insert)?.execute(params![row, person, p]))?;
-                let mut names: Vec<(String, f64)> = tally
-                    .names
-                    .iter()
-                    .map(|(label, &p)| (believed.belief.target().data().names()[label.index()].clone(), p))
-                    .collect();
-                names.sort_by(|a, b| b.1.total_cmp(&a.1));
-                let key = believed.rows.keys[face.index()].clone();
-                let Tally { acquainted, familiar, stranger, .. } = *tally;
-                seen.push(Seen { key, acquainted, familiar, stranger, names, person, person_p: p, is_new });
+                let (key, answer) = (believed.rows.keys[face.index()].clone(), weighed.answer);
+                seen.push(Seen { key, answer, person, person_p: p, is_new });
             }
             Ok(())
         })?;
@@ -349,27 +353,36 @@ impl Watcher {
     }
 }
 
-impl Tally {
-    fn count(&mut self, seat: &kith::state::Seat, slots: &HashMap<IdentityId, i64>, is_named: bool) {
-        match (seat.identity, seat.name) {
-            (None, _) if is_named => self.acquainted += seat.p,
-            (None, _) => self.stranger += seat.p,
-            (Some(_), Name::Known(label)) => {
-                self.acquainted += seat.p;
-                *self.names.entry(label).or_default() += seat.p;
+impl Said {
+    /// One more round.
+    fn count(&mut self, mut seats: Vec<Seat>, slots: &HashMap<IdentityId, i64>) {
+        seats.retain(|seat| seat.p > LEAST);
+        for seat in &seats {
+            if let Some(person) = seat.identity.and_then(|identity| slots.get(&identity)) {
+                *self.people.entry(*person).or_default() += seat.p;
             }
-            (Some(_), Name::Unknown) => self.familiar += seat.p,
         }
-        if let Some(person) = seat.identity.and_then(|identity| slots.get(&identity)) {
-            *self.people.entry(*person).or_default() += seat.p;
-        }
+        self.seats.push(seats);
     }
+}
 
-    fn add(&mut self, other: &Self, share: f64) {
-        self.acquainted += share * other.acquainted;
-        self.familiar += share * other.familiar;
-        self.stranger += share * other.stranger;
-        other.names.iter().for_each(|(&label, p)| *self.names.entry(label).or_default() += share * p);
-        other.people.iter().for_each(|(&person, p)| *self.people.entry(person).or_default() += share * p);
+impl Weighed {
+    /// Chains and rounds count alike.
+    fn new(said: &[&Said], n_names: usize, is_named: bool) -> Self {
+        let rounds: Vec<(&Vec<Seat>, &[f64])> = said
+            .iter()
+            .flat_map(|said| said.seats.iter().map(|seats| (seats, &said.names_of_new[..])))
+            .collect();
+        let share = 1.0 / rounds.len() as f64;
+        let weights = vec![share; rounds.len()];
+        let mut tally = Tally::new(&weights, n_names);
+        for (number, (seats, names_of_new)) in rounds.into_iter().enumerate() {
+            tally.count(number, seats, names_of_new, is_named);
+        }
+        let mut people: BTreeMap<i64, f64> = BTreeMap::new();
+        for (&person, p) in said.iter().flat_map(|said| &said.people) {
+            *people.entry(person).or_default() += share * p;
+        }
+        Self { answer: tally.answer(), people }
     }
 }

@@ -159,7 +159,7 @@ fn a_stream_is_stored_and_answered_and_goes_on_after_a_restart() {
     let [frame, next] = [24, 27].map(|number| frames(number..number + 1).remove(0));
     let seen = watcher.see(&frame, None).unwrap().remove(0);
     assert_eq!(seen.key, "face-24");
-    assert!(seen.acquainted > 0.8 && !seen.is_new, "{seen:?}");
+    assert!(seen.answer.acquainted > 0.8 && !seen.is_new, "{seen:?}");
     // Without a word: what is stored is stored.
     drop(watcher);
     let library = place.open();

@@ -55,8 +55,8 @@ fn a_library_of_version_1_with_full_covariances_opens_and_says_what_it_said() {
     assert_eq!(draws.len(), 18);
     let last = draws.last().unwrap();
     assert_eq!((last.chain, last.sweep, last.identities.len(), last.scales.len()), (1, 10, 55, 55));
-    assert_eq!((last.contexts.len(), last.name_weights.len()), (45, 5));
-    let total: f64 = last.weights.iter().sum::<f64>() + last.unseen;
+    assert_eq!((last.contexts.len(), last.globals.name_weights.len()), (45, 5));
+    let total: f64 = last.globals.weights.iter().sum::<f64>() + last.globals.unseen;
     assert!((total - 1.0).abs() < 1e-9, "{total}");
     assert_eq!(Believed::open(&library).unwrap().belief.draws(), draws);
 

@@ -7,7 +7,8 @@
 //!
 //! The tree is the paper: [`data`] what was seen, [`model`] what is assumed, [`state`] what is believed, [`gibbs`] how
 //! belief moves, [`chain`] who moves it, [`predict`] what can be asked, and [`belief`] all of it in one object that learns
-//! and answers. [`paper`] maps equations to functions.
+//! and answers. [`mathematics`] states the joint that is sampled (the code cites it as "MODEL.md §3"), [`paper`] maps
+//! equations to functions.
 //!
 //! ```
 //! use kith::belief::{Belief, Chains, Until};
@@ -26,7 +27,7 @@
 //! }
 //! belief.learn(&Until::agreed(), &Watch::nobody());
 //! let photo = |face| NewPhoto { context: Some("home"), faces: vec![face] };
-//! let answers = belief.who(&[photo(&[5.0, 0.4]), photo(&[0.0, 12.0])], &|| ());
+//! let answers = belief.who(&[photo(&[5.0, 0.4]), photo(&[0.0, 12.0])]);
 //! let (seen, never) = (&answers[0][0], &answers[1][0]);
 //! assert!(seen.acquainted > 0.5 && never.stranger > 0.5);
 //! # Ok::<(), kith::target::TargetError>(())
@@ -48,10 +49,13 @@ pub mod target;
 #[cfg(test)]
 mod cases;
 
-#[doc = include_str!("../../../PAPER.md")]
+#[doc = include_str!("../MODEL.md")]
+pub mod mathematics {}
+
+#[doc = include_str!("../PAPER.md")]
 pub mod paper {}
 
-/// README.md, whose example must compile and run.
+/// The README of this crate, whose example must compile and run.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../README.md")]
 pub struct Readme;

@@ -1,9 +1,8 @@
 //! Enumeration: chains visit every partition, context and name of six faces as often as the exact posterior says.
 
-mod common;
-
-use common::exact::{self, World};
-use common::{Case, run};
+use crate::common;
+use crate::common::exact::{self, World};
+use crate::common::{Case, run};
 use kith::chain::Run;
 use kith::chain::diagnostics::standard_error;
 

@@ -1,13 +1,12 @@
 //! Prediction: a new frame under pooled draws, against the exact posterior with its faces among the others.
 
-mod common;
-
-use common::exact::{self, World};
-use common::{Case, named, run};
+use crate::common;
+use crate::common::exact::{self, World};
+use crate::common::{Case, named, run};
 use kith::chain::{Draw, Run};
 use kith::data::NewFace;
 use kith::model::{ContextMode, Strength};
-use kith::predict::{Posterior, Prediction};
+use kith::predict::{Answer, Posterior};
 
 /// Chains are independent, so that their spread is the error of their mean: Student's t with 63 degrees of
 /// freedom leaves 2e-4 beyond 4 standard errors.
@@ -20,7 +19,7 @@ const NEAR_FACE_0: [f32; 3] = [1.5, 0.6, -0.2];
 const NEAR_FACE_3: [f32; 3] = [-0.9, -0.3, 0.8];
 
 /// Every number of an answer, with what it is.
-fn figures(answers: &[Prediction]) -> Vec<(String, f64)> {
+fn figures(answers: &[Answer]) -> Vec<(String, f64)> {
     let mut figures = Vec::new();
     for (r, answer) in answers.iter().enumerate() {
         let mut add = |name: String, p: f64| figures.push((format!("face {r}: {name}"), p));
@@ -40,7 +39,7 @@ fn figures(answers: &[Prediction]) -> Vec<(String, f64)> {
 }
 
 /// The same numbers by enumeration of the six faces and the new ones.
-fn exact_figures(case: &Case, context: Option<&str>, faces: &[&[f32]], found: &[Prediction]) -> Vec<f64> {
+fn exact_figures(case: &Case, context: Option<&str>, faces: &[&[f32]], found: &[Answer]) -> Vec<f64> {
     let mut data = case.target.data().clone();
     let new: Vec<NewFace> = faces.iter().map(|embedding| NewFace { embedding, name: None }).collect();
     let frame = data.push_frame(context, &new).unwrap().index();
@@ -163,7 +162,7 @@ fn unweighted_answers_sum_to_one_and_are_the_mean_of_single_draws() {
                 let of_draw =
                     |draw: &Draw| posterior(std::slice::from_ref(draw)).predict(context, faces, false);
                 let single: Vec<_> = draws.iter().map(of_draw).collect();
-                let mean = |what: &dyn Fn(&Prediction) -> f64, face: usize| {
+                let mean = |what: &dyn Fn(&Answer) -> f64, face: usize| {
                     single.iter().map(|answers| what(&answers[face])).sum::<f64>() / draws.len() as f64
                 };
                 for (r, answer) in pooled.iter().enumerate() {
@@ -175,7 +174,7 @@ fn unweighted_answers_sum_to_one_and_are_the_mean_of_single_draws() {
                     assert_near(&case.name, answer.stranger, mean(&|a| a.stranger, r));
                     assert_near(&case.name, answer.familiar, mean(&|a| a.familiar, r));
                     for name in &answer.names {
-                        let p = |a: &Prediction| a.names.iter().find(|n| n.label == name.label).unwrap().p;
+                        let p = |a: &Answer| a.names.iter().find(|n| n.label == name.label).unwrap().p;
                         assert_near(&case.name, name.p, mean(&p, r));
                         assert!(name.hdi[0] <= name.hdi[1], "{name:?}");
                     }
@@ -191,7 +190,7 @@ fn renumbered(draw: &Draw) -> Draw {
     let mut renumbered = draw.clone();
     renumbered.identities.iter_mut().for_each(|identity| *identity = last - *identity);
     renumbered.names.reverse();
-    renumbered.weights.reverse();
+    renumbered.globals.weights.reverse();
     renumbered
 }
 

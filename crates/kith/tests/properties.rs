@@ -1,8 +1,7 @@
 //! Properties: states that are taken apart and put together, stored, resumed, run in parallel, fed in pieces.
 
-mod common;
-
-use common::{Case, exact, run_on};
+use crate::common;
+use crate::common::{Case, exact, run_on};
 use kith::belief::{Belief, Chains, Said, Schedule};
 use kith::chain::diagnostics::standard_error;
 use kith::chain::{Chain, Draw, Ensemble, Run, Start};
@@ -166,7 +165,7 @@ fn draws_depend_on_the_seed_and_not_on_the_threads() {
         assert_eq!(one, draws(1, 25), "{}", case.name);
         assert_ne!(one, draws(1, 26), "{}", case.name);
         // Chains of one seed are no copies of each other.
-        assert_ne!(one[0].weights, one[4].weights);
+        assert_ne!(one[0].globals.weights, one[4].globals.weights);
     }
 }
 

@@ -5,7 +5,7 @@ use kith::belief::{Belief, Chains, Schedule};
 use kith::chain::Draw;
 use kith::data::NewFace;
 use kith::model::{FaceModel, Model};
-use kith::predict::Prediction;
+use kith::predict;
 use kith::predict::partition::adjusted_rand_index;
 use kith::predict::representative::{Representative, representative};
 
@@ -130,7 +130,7 @@ pub fn live(week: &Week, seed: u64) -> anyhow::Result<Journal> {
 }
 
 /// What kith says of a photo it has not learnt from; nothing before the first.
-fn ask(belief: &Belief, week: &Week, scene: &Scene) -> Option<Vec<Prediction>> {
+fn ask(belief: &Belief, week: &Week, scene: &Scene) -> Option<Vec<predict::Answer>> {
     if belief.target().data().n_faces() == 0 {
         return None;
     }
@@ -140,11 +140,10 @@ fn ask(belief: &Belief, week: &Week, scene: &Scene) -> Option<Vec<Prediction>> {
     Some(posterior.predict(context, &faces, true))
 }
 
-fn answer(prediction: &Prediction, belief: &Belief, truth: &[u32]) -> Answer {
+fn answer(prediction: &predict::Answer, belief: &Belief, truth: &[u32]) -> Answer {
     let (stranger, known) = (prediction.stranger, &prediction.identity);
     let example = known.faces.first().filter(|_| known.p > stranger);
-    let label =
-        |name: &kith::predict::NamePrediction| belief.target().data().names()[name.label.index()].clone();
+    let label = |name: &predict::NameShare| belief.target().data().names()[name.label.index()].clone();
     Answer {
         stranger,
         guess: example.map(|face| truth[face.index()] as usize),
@@ -153,7 +152,12 @@ fn answer(prediction: &Prediction, belief: &Belief, truth: &[u32]) -> Answer {
     }
 }
 
-fn place_guess(number: usize, scene: &Scene, week: &Week, prediction: &Prediction) -> Option<PlaceGuess> {
+fn place_guess(
+    number: usize,
+    scene: &Scene,
+    week: &Week,
+    prediction: &predict::Answer,
+) -> Option<PlaceGuess> {
     let (guess, p) = prediction.context.first()?.clone();
     let is_right = guess == week.contexts[scene.context];
     Some(PlaceGuess { scene: number, guess, p, is_right })

@@ -8,8 +8,9 @@ use kith_store::{Believed, Kind, Library, Saying};
 use serde_json::{Value, json};
 
 use super::args::AskOptions;
-use super::{percent, speaker};
+use super::speaker;
 use crate::Outcome;
+use crate::answer::percent;
 use crate::progress::note;
 
 /// Runs the verb.

@@ -190,11 +190,11 @@ fn renumbered(draw: &Draw, target: &Target, data: &Dataset) -> Draw {
     renumbered.names =
         draw.names.iter().map(|name| name.and_then(|label| place(label.index())).map(LabelId::new)).collect();
     let mut weights = vec![0.0; data.names().len() + 1];
-    for (label, weight) in draw.name_weights.iter().enumerate() {
+    for (label, weight) in draw.globals.name_weights.iter().enumerate() {
         let known = if label < old.names().len() { place(label) } else { None };
         weights[known.unwrap_or(data.names().len())] += weight;
     }
-    renumbered.name_weights = weights;
+    renumbered.globals.name_weights = weights;
     if target.model().context.mode == ContextMode::Given && !data.contexts().is_empty() {
         let place = |context: u32| {
             let name = &old.contexts()[context as usize];
@@ -203,9 +203,9 @@ fn renumbered(draw: &Draw, target: &Target, data: &Dataset) -> Draw {
         renumbered.contexts = draw.contexts.iter().map(|&context| place(context)).collect();
         let of = |name: &String| {
             let number = old.contexts().iter().position(|other| other == name).unwrap_or_default();
-            draw.local_concentration.get(number).copied().unwrap_or(1.0)
+            draw.globals.local_concentration.get(number).copied().unwrap_or(1.0)
         };
-        renumbered.local_concentration = data.contexts().iter().map(of).collect();
+        renumbered.globals.local_concentration = data.contexts().iter().map(of).collect();
     }
     renumbered
 }

@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 
 use super::args::{LogOptions, ReadOptions, UndoOptions};
 use super::say::in_words;
-use super::{percent, speaker};
+use super::speaker;
 use crate::Outcome;
+use crate::answer::percent;
 use crate::progress::count;
 
 /// Below this probability an entry is listed as doubtful.

@@ -24,11 +24,6 @@ fn speaker() -> String {
     name.filter(|name| !name.is_empty()).unwrap_or_else(|| "me".to_owned())
 }
 
-/// "97 %".
-fn percent(p: f64) -> String {
-    format!("{:.0} %", 100.0 * p)
-}
-
 /// What people are called, by their ids.
 fn titles(library: &Library) -> Result<BTreeMap<i64, Option<String>>, StoreError> {
     Ok(library.people()?.into_iter().map(|person| (person.id, person.name)).collect())

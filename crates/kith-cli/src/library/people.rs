@@ -6,8 +6,8 @@ use kith_store::{Believed, Library, Person};
 use serde_json::{Value, json};
 
 use super::args::ReadOptions;
-use super::percent;
 use crate::Outcome;
+use crate::answer::percent;
 use crate::progress::count;
 
 /// Runs the verb.

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::args::WatchOptions;
 use super::speaker;
+use crate::answer;
 use crate::fit::set_threads;
 use crate::{Outcome, interrupt};
 
@@ -72,18 +73,17 @@ fn answer(line: &[u8], watcher: &mut Watcher, options: &WatchOptions) -> anyhow:
     if object.contains_key("faces") {
         let frame = frame(&object)?;
         let seen = watcher.see(&frame, options.embedding.as_deref())?;
-        let faces: Vec<Value> = seen.iter().map(to_json).collect();
+        let faces: Vec<Value> = seen.iter().map(|seen| to_json(seen, watcher.names())).collect();
         return Ok(json!({"frame": frame.key, "faces": faces}));
     }
     command(&object, watcher)
 }
 
-fn to_json(seen: &Seen) -> Value {
-    let names: Vec<Value> = seen.names.iter().map(|(name, p)| json!({"name": name, "p": p})).collect();
-    json!({
-        "face": seen.key, "acquainted": seen.acquainted, "familiar": seen.familiar, "stranger": seen.stranger,
-        "names": names, "person": {"id": seen.person, "p": seen.person_p, "new": seen.is_new},
-    })
+fn to_json(seen: &Seen, names: &[String]) -> Value {
+    let mut object = answer::to_json(&seen.key, &seen.answer, names, usize::MAX);
+    let person = json!({"id": seen.person, "p": seen.person_p, "new": seen.is_new});
+    object.insert("person".to_owned(), person);
+    Value::Object(object)
 }
 
 /// A frame as it comes: `{"frame","time","context","faces":[{"face","embedding",...}]}`.

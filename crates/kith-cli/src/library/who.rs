@@ -5,122 +5,89 @@ use std::io::Write;
 
 use anyhow::{Context, ensure};
 use kith_io::dataset;
-use kith_store::{Believed, Library, Why};
+use kith_store::{Believed, Library, Who};
 use serde_json::{Value, json};
 
 use super::args::WhoOptions;
-use super::{percent, titles};
+use super::titles;
 use crate::Outcome;
+use crate::answer::{self, percent};
+use crate::predict::{by_face, photos};
+use crate::progress::bar;
 
-/// An answer, whichever way it was found.
-struct Answer {
-    face: String,
-    shares: [f64; 3],
-    names: Vec<(String, f64, [f64; 2])>,
-    unknown_name: f64,
-    why: Vec<Why>,
-}
+/// Faces by the ids that people use, with what is believed of each.
+type Found = Vec<(String, Who)>;
 
 /// Runs the verb.
 pub fn run(options: &WhoOptions) -> anyhow::Result<Outcome> {
     let library = Library::open_to_read(&options.lib)?;
-    let answers = match (&options.face, &options.dataset) {
-        (Some(key), _) => of_library(&library, key)?,
-        (None, Some(path)) => of_dataset(&library, path, options.context.as_deref())?,
+    let (row, new) = match (&options.face, &options.dataset) {
+        (Some(key), _) => (Some((key, library.face(key)?)), None),
+        (None, Some(path)) => (None, Some((path, dataset::read(path)?))),
         (None, None) => unreachable!("one of them is required"),
     };
-    let titles = titles(&library)?;
+    let believed = Believed::open(&library)?;
+    let found: Found = match (row, new) {
+        (Some((key, row)), _) => {
+            let ignored = || format!("found the face \"{key}\" ignored, wanted one that is not");
+            let face = believed.rows.face_of(row).with_context(ignored)?;
+            vec![(key.clone(), believed.who(&library, face)?)]
+        }
+        (None, Some((path, new))) => {
+            let (found, wanted) = (new.dataset.dimension(), believed.belief.target().data().dimension());
+            let path = path.display();
+            ensure!(found == wanted, "{path}: found dimension {found}, wanted {wanted} as in the library");
+            let photos = photos(&new.dataset, options.context.as_deref());
+            let bar = bar(photos.len() as u64, "frames");
+            let found = believed.who_is_on(&library, &photos, &|| bar.inc(1))?;
+            bar.finish_and_clear();
+            new.faces.into_iter().zip(by_face(&new.dataset, found)).collect()
+        }
+        (None, None) => unreachable!("one of them is required"),
+    };
+    let (names, titles) = (believed.belief.target().data().names(), titles(&library)?);
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
-    for mut answer in answers {
-        answer.names.truncate(options.top);
-        answer.why.truncate(options.top);
+    for (face, who) in &found {
         if options.json {
-            writeln!(out, "{}", to_json(&answer, &titles))?;
+            writeln!(out, "{}", to_json(face, who, names, &titles, options.top))?;
         } else {
-            write!(out, "{}", in_words(&answer, &titles))?;
+            write!(out, "{}", in_words(face, who, names, &titles, options.top))?;
         }
     }
     out.flush()?;
     Ok(Outcome::Done)
 }
 
-fn of_library(library: &Library, key: &str) -> anyhow::Result<Vec<Answer>> {
-    let row = library.face(key)?;
-    let mut believed = Believed::open(library)?;
-    let face = believed.rows.face_of(row);
-    let face = face.with_context(|| format!("found the face \"{key}\" ignored, wanted one that is not"))?;
-    let who = believed.who(library, face)?;
-    Ok(vec![Answer {
-        face: key.to_owned(),
-        shares: [who.acquainted, who.familiar, who.stranger],
-        names: who.names,
-        unknown_name: who.unknown_name,
-        why: who.why,
-    }])
-}
-
-fn of_dataset(library: &Library, path: &std::path::Path, given: Option<&str>) -> anyhow::Result<Vec<Answer>> {
-    let new = dataset::read(path)?;
-    let mut believed = Believed::open(library)?;
-    let (found, wanted) = (new.dataset.dimension(), believed.belief.target().data().dimension());
-    ensure!(
-        found == wanted,
-        "{}: found dimension {found}, wanted {wanted} as in the library",
-        path.display()
-    );
-    let posterior = believed.posterior();
-    let data = &new.dataset;
-    let mut answers: Vec<Option<Answer>> = (0..data.n_faces()).map(|_| None).collect();
-    for frame in data.frames() {
-        let own = data.given_context(frame).map(|context| data.contexts()[context.index()].as_str());
-        let faces: Vec<&[f32]> = data.faces_in(frame).iter().map(|&face| data.embedding(face)).collect();
-        let found = believed.who_is_new(library, &posterior, given.or(own), &faces)?;
-        for (face, (prediction, why)) in data.faces_in(frame).iter().zip(found) {
-            let name = |name: &kith::predict::NamePrediction| {
-                (posterior.names()[name.label.index()].clone(), name.p, name.hdi)
-            };
-            answers[face.index()] = Some(Answer {
-                face: new.faces[face.index()].clone(),
-                shares: [prediction.acquainted, prediction.familiar, prediction.stranger],
-                names: prediction.names.iter().map(name).collect(),
-                unknown_name: prediction.unknown_name,
-                why,
-            });
-        }
-    }
-    Ok(answers.into_iter().map(|answer| answer.expect("every face is in a frame")).collect())
-}
-
-fn to_json(answer: &Answer, titles: &BTreeMap<i64, Option<String>>) -> Value {
-    let [acquainted, familiar, stranger] = answer.shares;
-    let names: Vec<Value> =
-        answer.names.iter().map(|(name, p, hdi)| json!({"name": name, "p": p, "hdi": hdi})).collect();
+fn to_json(
+    face: &str,
+    who: &Who,
+    names: &[String],
+    titles: &BTreeMap<i64, Option<String>>,
+    top: usize,
+) -> Value {
     let name = |person: Option<i64>| person.and_then(|person| titles.get(&person).cloned().flatten());
-    let why: Vec<Value> = answer
-        .why
-        .iter()
-        .map(|why| {
-            json!({
-                "person": why.person, "name": name(why.person), "p": why.p,
-                "face": why.face, "context": why.context, "said": why.said,
-            })
+    let why = who.why.iter().take(top).map(|why| {
+        json!({
+            "person": why.person, "name": name(why.person), "p": why.p,
+            "face": why.face, "context": why.context, "said": why.said,
         })
-        .collect();
-    json!({
-        "face": answer.face, "acquainted": acquainted, "familiar": familiar, "stranger": stranger,
-        "names": names, "unknown_name": answer.unknown_name, "why": why,
-    })
+    });
+    let mut object = answer::to_json(face, &who.answer, names, top);
+    let person = who.person.map(|(id, p)| json!({"id": id, "p": p}));
+    object.insert("person".to_owned(), json!(person));
+    object.insert("why".to_owned(), why.collect());
+    Value::Object(object)
 }
 
-fn in_words(answer: &Answer, titles: &BTreeMap<i64, Option<String>>) -> String {
-    let [acquainted, familiar, stranger] = answer.shares.map(percent);
-    let mut text =
-        format!("{}: acquainted {acquainted}, familiar {familiar}, stranger {stranger}", answer.face);
-    for (name, p, [low, high]) in answer.names.iter().filter(|name| name.1 >= 0.01) {
-        text += &format!("; {name} {} [{}, {}]", percent(*p), percent(*low), percent(*high));
-    }
-    text += "\n";
-    for why in answer.why.iter().filter(|why| why.p >= 0.01) {
+fn in_words(
+    face: &str,
+    who: &Who,
+    names: &[String],
+    titles: &BTreeMap<i64, Option<String>>,
+    top: usize,
+) -> String {
+    let mut text = answer::in_words(face, &who.answer, names, top) + "\n";
+    for why in who.why.iter().take(top).filter(|why| why.p >= 0.01) {
         let who = match why.person {
             None => "somebody never seen".to_owned(),
             Some(id) => titles.get(&id).cloned().flatten().unwrap_or_else(|| format!("person {id}")),

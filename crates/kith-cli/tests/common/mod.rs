@@ -1,7 +1,5 @@
 //! What the tests of the program share: a folder, made-up people, and the program run there.
 
-#![allow(dead_code)] // every test file uses its own part
-
 pub mod encounters;
 
 use std::path::PathBuf;

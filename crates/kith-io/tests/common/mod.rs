@@ -1,7 +1,5 @@
 //! Fixtures and small dataset folders for the tests.
 
-#![allow(dead_code, reason = "each test file uses some of it")]
-
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 

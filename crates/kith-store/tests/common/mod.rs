@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use kith::chain::Watch;
+use kith::predict::Answer;
 use kith::random::driver;
 use kith_store::{Believed, Changes, Kind, Library, NewFace, NewFrame, Plan, Saying, Told, Who};
 use tempfile::TempDir;
@@ -64,18 +65,23 @@ pub fn say(library: &Library, kind: Kind, face: &str, other: Option<&str>, name:
     library.say("me", &[saying]).unwrap();
 }
 
-pub fn who(library: &Library, key: &str) -> Who {
-    let mut belief = Believed::open(library).unwrap();
+pub fn who(library: &Library, key: &str) -> Answer {
+    let belief = Believed::open(library).unwrap();
     let face = belief.rows.face_of(library.face(key).unwrap()).unwrap();
-    let who = belief.who(library, face).unwrap();
-    let total = who.acquainted + who.familiar + who.stranger;
-    assert!((total - 1.0).abs() < 1e-9, "{who:?}");
-    who
+    let Who { answer, .. } = belief.who(library, face).unwrap();
+    let total = answer.acquainted + answer.familiar + answer.stranger;
+    assert!((total - 1.0).abs() < 1e-9, "{answer:?}");
+    let all = answer.names.iter().map(|name| name.p).sum::<f64>() + answer.unknown_name;
+    assert!((all - 1.0).abs() < 1e-9, "{answer:?}");
+    answer
 }
 
 /// How probable it is that a face has a name.
 pub fn p_of(library: &Library, key: &str, name: &str) -> f64 {
-    who(library, key).names.iter().find(|known| known.0 == name).map_or(0.0, |known| known.1)
+    let snapshot = library.snapshot().unwrap();
+    let label = snapshot.data.names().iter().position(|known| known == name);
+    let names = who(library, key).names;
+    names.iter().find(|known| Some(known.label.index()) == label).map_or(0.0, |known| known.p)
 }
 
 /// Everybody's name, where there is one, and faces.

@@ -197,13 +197,13 @@ fn known(draw: &Draw, data: &Dataset, model: &Model) -> Vec<Known> {
         }
     }
     // A weight far below any that matters is kept from being zero.
-    let ln_weight = |name: usize| draw.name_weights[name].max(1e-300).ln();
-    let unknown = draw.name_weights.len() - 1;
-    let ln_odds = (-draw.error_rate).ln_1p() - draw.error_rate.ln();
+    let ln_weight = |name: usize| draw.globals.name_weights[name].max(1e-300).ln();
+    let unknown = draw.globals.name_weights.len() - 1;
+    let ln_odds = (-draw.globals.error_rate).ln_1p() - draw.globals.error_rate.ln();
     let of_identity = |(identity, votes): (usize, &BTreeMap<usize, f64>)| {
         let n_votes: f64 = votes.values().sum();
         let ln_weights = votes.iter().map(|(&label, &own)| {
-            let ln_others = (-draw.name_weights[label]).ln_1p().max(-700.0);
+            let ln_others = (-draw.globals.name_weights[label]).ln_1p().max(-700.0);
             let denied = denials.get(&(identity, label)).copied().unwrap_or_default();
             (1.0 - own) * ln_weight(label) + own * ln_odds
                 - (n_votes - own) * ln_others
@@ -299,7 +299,7 @@ impl Table<'_> {
             }
             About::Who(face) => {
                 let of_draw = |(draw, known): (&Draw, &Vec<Known>)| {
-                    (draw.error_rate, known[draw.identities[face.index()] as usize].clone())
+                    (draw.globals.error_rate, known[draw.identities[face.index()] as usize].clone())
                 };
                 let before: Vec<(f64, Known)> = self.draws.iter().zip(&self.known).map(of_draw).collect();
                 // A name that was given there, or one that was not.
@@ -358,15 +358,17 @@ mod tests {
             scales: Vec::new(),
             contexts: vec![0; 10],
             names: vec![None; 3],
-            weights: vec![0.3; 3],
-            unseen: 0.1,
-            ln_joint: 0.0,
-            global_concentration: 1.0,
-            local_concentration: vec![1.0],
-            context_concentration: 1.0,
-            name_weights: vec![0.5, 0.5],
-            name_concentration: 1.0,
-            error_rate: 0.05,
+            globals: crate::chain::Globals {
+                weights: vec![0.3; 3],
+                unseen: 0.1,
+                ln_joint: 0.0,
+                global_concentration: 1.0,
+                local_concentration: vec![1.0],
+                context_concentration: 1.0,
+                name_weights: vec![0.5, 0.5],
+                name_concentration: 1.0,
+                error_rate: 0.05,
+            },
         };
         (0..20).map(draw).collect()
     }
@@ -421,7 +423,7 @@ mod tests {
             data.push_frame(None, &[crate::data::NewFace { embedding: &[0.0, 0.0], name }]).unwrap();
         }
         let mut draw = draws[1].clone();
-        (draw.names, draw.name_weights) = (vec![None; 3], vec![0.001, 0.002, 0.997]);
+        (draw.names, draw.globals.name_weights) = (vec![None; 3], vec![0.001, 0.002, 0.997]);
         let found = known(&draw, &data, &model());
         // Once: (1 - epsilon) H against epsilon H times that of unknown.
         let once = 0.95 / (0.95 + 0.05 * 0.997);

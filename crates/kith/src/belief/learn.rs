@@ -229,5 +229,5 @@ fn disagreement(draws: &[&Draw], n_chains: usize) -> f64 {
         let found = r_hat(&chains);
         if found.is_nan() { f64::INFINITY } else { found }
     };
-    of(&|draw| draw.ln_joint).max(of(&|draw| draw.n_identities() as f64))
+    of(&|draw| draw.globals.ln_joint).max(of(&|draw| draw.n_identities() as f64))
 }

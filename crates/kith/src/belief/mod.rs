@@ -20,7 +20,7 @@
 //! assert_eq!(belief.people().len(), 2);
 //!
 //! let photo = |face| NewPhoto { context: Some("home"), faces: vec![face] };
-//! let answers = belief.who(&[photo(&[5.0, 0.4]), photo(&[0.0, 12.0])], &|| ());
+//! let answers = belief.who(&[photo(&[5.0, 0.4]), photo(&[0.0, 12.0])]);
 //! assert!(answers[0][0].acquainted > 0.5 && answers[1][0].stranger > 0.5);
 //! # Ok::<(), kith::target::TargetError>(())
 //! ```
@@ -52,7 +52,7 @@ use crate::chain::{Chain, Draw, Ensemble, Memory, Start};
 use crate::data::Dataset;
 use crate::ids::FaceId;
 use crate::model::Model;
-use crate::predict::{NewPhoto, Posterior, Prediction};
+use crate::predict::{Answer, Explained, NewPhoto, Posterior};
 use crate::target::{Target, TargetError};
 
 /// How many chains, and the seed of their random streams.
@@ -167,13 +167,29 @@ impl Belief {
         Posterior::new(&self.target, self.draws())
     }
 
-    /// Who is on new photos, all of them looked at as one occasion; `looked` is told whenever a photo was looked at. Per
-    /// photo, an answer per face.
-    pub fn who(&self, photos: &[NewPhoto<'_>], looked: &(dyn Fn() + Sync)) -> Vec<Vec<Prediction>> {
+    /// Who is on new photos, which are one occasion: per photo, an answer per face.
+    pub fn who(&self, photos: &[NewPhoto<'_>]) -> Vec<Vec<Answer>> {
         let posterior = self.posterior();
-        let occasion = posterior.occasion(photos, looked);
+        let occasion = posterior.occasion(photos, &|| ());
         let places = (0..photos.len()).into_par_iter();
-        places.map(|place| posterior.predict_on(&occasion, place, true)).collect()
+        places.map(|place| posterior.predict_on(&occasion, place, false)).collect()
+    }
+
+    /// As [`Belief::who`], and what speaks for whom in each draw. `after_photo` is told of each when it is answered.
+    pub fn why(&self, photos: &[NewPhoto<'_>], after_photo: &(dyn Fn() + Sync)) -> Vec<Vec<Explained>> {
+        let posterior = self.posterior();
+        let occasion = posterior.occasion(photos, &|| ());
+        let of_photo = |place: usize| {
+            let explained = posterior.explain_on(&occasion, place, false);
+            after_photo();
+            explained
+        };
+        (0..photos.len()).into_par_iter().map(of_photo).collect()
+    }
+
+    /// Who a face is that was learnt from, and what speaks for whom in each draw, all other faces staying where they are.
+    pub fn who_is(&self, face: FaceId) -> Explained {
+        self.posterior().who(face, &self.target, self.draws())
     }
 
     /// The people there are: the representative partition of the draws, with names.

@@ -1,13 +1,16 @@
 //! A draw of the posterior: what is kept of a state, with labels that do not depend on the chain's slots.
 
+use serde::{Deserialize, Deserializer, Serialize};
+
 use crate::ids::{ContextId, IdentityId, LabelId};
 use crate::model::ContextMode;
 use crate::state::{Name, State};
 use crate::target::Target;
 
-/// One kept draw. Identities, and contexts without a name, are numbered by first appearance.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Draw {
+/// One kept draw. Identities, and contexts without a name, are numbered by first appearance. Where it is written, contexts
+/// and names may be known by something else than numbers: `C` and `N`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Draw<C = u32, N = LabelId> {
     /// Which chain.
     pub chain: u32,
     /// After how many sweeps.
@@ -15,16 +18,26 @@ pub struct Draw {
     /// `z_n` per face.
     pub identities: Vec<u32>,
     /// The number of each face's scale; none where faces have no scales.
+    #[serde(default = "Vec::new", skip_serializing_if = "Vec::is_empty")]
     pub scales: Vec<u8>,
     /// `c*_m` per frame.
-    pub contexts: Vec<u32>,
+    pub contexts: Vec<C>,
     /// `y*_i` per identity; `None` is unknown.
-    pub names: Vec<Option<LabelId>>,
+    pub names: Vec<Option<N>>,
+    /// All that is neither of a face nor of a frame.
+    #[serde(flatten)]
+    pub globals: Globals,
+}
+
+/// What a draw holds of no face and no frame; `W` is what the weights of names are known by.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Globals<W = f64> {
     /// `pi_0i` per identity.
     pub weights: Vec<f64>,
     /// `pi_0'`.
     pub unseen: f64,
     /// ln of the joint density.
+    #[serde(deserialize_with = "number_or_nan")]
     pub ln_joint: f64,
     /// alpha_0.
     pub global_concentration: f64,
@@ -33,11 +46,62 @@ pub struct Draw {
     /// gamma_0.
     pub context_concentration: f64,
     /// H over the known names, then unknown.
-    pub name_weights: Vec<f64>,
+    pub name_weights: Vec<W>,
     /// lambda.
     pub name_concentration: f64,
     /// epsilon.
     pub error_rate: f64,
+}
+
+/// What is not finite is written as null.
+fn number_or_nan<'d, D: Deserializer<'d>>(from: D) -> Result<f64, D::Error> {
+    Ok(Option::deserialize(from)?.unwrap_or(f64::NAN))
+}
+
+impl<W> Globals<W> {
+    /// The same with the weights of other names.
+    pub fn with_names<V>(&self, name_weights: Vec<V>) -> Globals<V> {
+        Globals {
+            weights: self.weights.clone(),
+            unseen: self.unseen,
+            ln_joint: self.ln_joint,
+            global_concentration: self.global_concentration,
+            local_concentration: self.local_concentration.clone(),
+            context_concentration: self.context_concentration,
+            name_weights,
+            name_concentration: self.name_concentration,
+            error_rate: self.error_rate,
+        }
+    }
+}
+
+impl<C, N> Draw<C, N> {
+    /// The same with contexts and names known by something else, or the first refusal.
+    pub fn known_by<D, M, E>(
+        &self,
+        context: impl FnMut(&C) -> Result<D, E>,
+        name: impl FnMut(&N) -> Result<M, E>,
+    ) -> Result<Draw<D, M>, E> {
+        let mut name = name;
+        Ok(Draw {
+            chain: self.chain,
+            sweep: self.sweep,
+            identities: self.identities.clone(),
+            scales: self.scales.clone(),
+            contexts: self.contexts.iter().map(context).collect::<Result<_, E>>()?,
+            names: self
+                .names
+                .iter()
+                .map(|n| n.as_ref().map(&mut name).transpose())
+                .collect::<Result<_, E>>()?,
+            globals: self.globals.clone(),
+        })
+    }
+
+    /// I.
+    pub fn n_identities(&self) -> usize {
+        self.globals.weights.len()
+    }
 }
 
 impl Draw {
@@ -78,21 +142,18 @@ impl Draw {
                     Name::Unknown => None,
                 })
                 .collect(),
-            weights: slots.iter().map(|&slot| weights.ln_of(slot).exp()).collect(),
-            unseen: weights.ln_unseen().exp(),
-            ln_joint: state.ln_joint(target),
-            global_concentration: weights.global_concentration(),
-            local_concentration: local.collect(),
-            context_concentration: weights.context_concentration(),
-            name_weights: names.all().map(|name| names.ln_weight(name).exp()).collect(),
-            name_concentration: names.concentration(),
-            error_rate: names.error_rate(),
+            globals: Globals {
+                weights: slots.iter().map(|&slot| weights.ln_of(slot).exp()).collect(),
+                unseen: weights.ln_unseen().exp(),
+                ln_joint: state.ln_joint(target),
+                global_concentration: weights.global_concentration(),
+                local_concentration: local.collect(),
+                context_concentration: weights.context_concentration(),
+                name_weights: names.all().map(|name| names.ln_weight(name).exp()).collect(),
+                name_concentration: names.concentration(),
+                error_rate: names.error_rate(),
+            },
         }
-    }
-
-    /// I.
-    pub fn n_identities(&self) -> usize {
-        self.weights.len()
     }
 }
 

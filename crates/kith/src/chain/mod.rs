@@ -10,7 +10,7 @@ mod resume;
 mod single;
 mod start;
 
-pub use draw::Draw;
+pub use draw::{Draw, Globals};
 pub use ensemble::{Ensemble, Run, Watch};
 pub use prior::learn_full_prior;
 pub use resume::Memory;

@@ -5,7 +5,7 @@
 //! on when faces have arrived or left, statements were made or taken back, or the face model was learnt anew.
 
 use super::absorb::Attention;
-use super::{Chain, Draw};
+use super::{Chain, Draw, Globals};
 use crate::gibbs;
 use crate::ids::{ContextId, IdentityId, LabelId};
 use crate::math::{ln_add_exp, ln_sum_exp};
@@ -14,7 +14,7 @@ use crate::random;
 use crate::state::{Name, State};
 use crate::target::Target;
 
-/// What is remembered of a chain.
+/// What is remembered of a chain: a draw of which some faces, frames and names may have come since.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Memory {
     /// Which chain.
@@ -25,56 +25,51 @@ pub struct Memory {
     pub identities: Vec<Option<u32>>,
     /// Per face the number of its scale; `None` for a face that has arrived since, and where faces have no scales.
     pub scales: Vec<Option<u8>>,
-    /// Per identity its name.
-    pub names: Vec<Option<LabelId>>,
-    /// Per identity pi_0i.
-    pub weights: Vec<f64>,
-    /// pi_0'.
-    pub unseen: f64,
     /// Per frame its context, where it is sampled; `None` for a frame that has arrived since.
     pub contexts: Vec<Option<u32>>,
-    /// alpha_0.
-    pub global_concentration: f64,
-    /// alpha_c per context.
-    pub local_concentration: Vec<f64>,
-    /// gamma_0.
-    pub context_concentration: f64,
-    /// H of every known name; `None` for a name that was given since.
-    pub name_weights: Vec<Option<f64>>,
-    /// H of all other names.
-    pub unknown_weight: f64,
-    /// lambda.
-    pub name_concentration: f64,
-    /// epsilon.
-    pub error_rate: f64,
+    /// Per identity its name.
+    pub names: Vec<Option<LabelId>>,
+    /// The rest; the weight of a name that was given since is `None`.
+    pub globals: Globals<Option<f64>>,
 }
 
 impl Memory {
     /// All of a draw of this dataset.
     pub fn of(draw: &Draw) -> Self {
-        let (unknown, known) = draw.name_weights.split_last().expect("unknown is always there");
         Self {
-            weights: draw.weights.clone(),
-            unseen: draw.unseen,
-            name_weights: known.iter().copied().map(Some).collect(),
-            unknown_weight: *unknown,
             chain: draw.chain,
             sweep: draw.sweep,
             identities: draw.identities.iter().copied().map(Some).collect(),
             scales: draw.scales.iter().copied().map(Some).collect(),
-            names: draw.names.clone(),
             contexts: draw.contexts.iter().copied().map(Some).collect(),
-            global_concentration: draw.global_concentration,
-            local_concentration: draw.local_concentration.clone(),
-            context_concentration: draw.context_concentration,
-            name_concentration: draw.name_concentration,
-            error_rate: draw.error_rate,
+            names: draw.names.clone(),
+            globals: draw.globals.with_names(draw.globals.name_weights.iter().copied().map(Some).collect()),
         }
+    }
+
+    /// The draw, where nothing has come since.
+    pub fn into_draw(self) -> Option<Draw> {
+        let name_weights = self.globals.name_weights.iter().copied().collect::<Option<Vec<f64>>>()?;
+        Some(Draw {
+            chain: self.chain,
+            sweep: self.sweep,
+            identities: self.identities.into_iter().collect::<Option<_>>()?,
+            scales: self.scales.into_iter().flatten().collect(),
+            contexts: self.contexts.into_iter().collect::<Option<_>>()?,
+            names: self.names,
+            globals: self.globals.with_names(name_weights),
+        })
+    }
+
+    /// H of every name that was known then, and of unknown.
+    fn name_weights(&self) -> (&[Option<f64>], f64) {
+        let (unknown, known) = self.globals.name_weights.split_last().expect("unknown is always there");
+        (known, unknown.unwrap_or(0.0))
     }
 }
 
 impl Chain {
-    /// Goes on from what is remembered. The model must have passed [`Model::check`]. The generator is that of the seed,
+    /// Goes on from what is remembered. The generator is that of the seed,
     /// the chain and the sweep, so that the same chain resumed twice makes the same draws.
     ///
     /// # Panics
@@ -86,10 +81,10 @@ impl Chain {
         let sown = seed ^ memory.sweep.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let mut rng = random::stream(sown, u64::from(memory.chain));
         let mut state = State::empty(target);
-        state.weights.global_concentration = memory.global_concentration;
-        state.weights.context_concentration = memory.context_concentration;
-        state.names.concentration = memory.name_concentration;
-        state.names.error_rate = memory.error_rate;
+        state.weights.global_concentration = memory.globals.global_concentration;
+        state.weights.context_concentration = memory.globals.context_concentration;
+        state.names.concentration = memory.globals.name_concentration;
+        state.names.error_rate = memory.globals.error_rate;
         state.extend(target, &mut rng);
         recall_contexts(memory, &mut state, target);
         recall_name_weights(memory, &mut state);
@@ -127,11 +122,12 @@ impl Chain {
 /// the rest afterwards, but the rejected draws of D5 need it as it was.
 fn recall_name_weights(memory: &Memory, state: &mut State) {
     let ln_prior = &mut state.names.ln_prior;
-    let known = |label: usize| memory.name_weights.get(label).copied().flatten();
+    let (known, unknown) = memory.name_weights();
+    let known = |label: usize| known.get(label).copied().flatten();
     let new: Vec<usize> = (0..ln_prior.len()).filter(|&label| known(label).is_none()).collect();
     let ln_new = ln_sum_exp(&new.iter().map(|&label| ln_prior[label]).collect::<Vec<f64>>());
     for label in new {
-        ln_prior[label] += ln(memory.unknown_weight) - ln_new;
+        ln_prior[label] += ln(unknown) - ln_new;
     }
     for (label, ln_weight) in ln_prior.iter_mut().enumerate() {
         known(label).into_iter().for_each(|weight| *ln_weight = ln(weight));
@@ -140,9 +136,9 @@ fn recall_name_weights(memory: &Memory, state: &mut State) {
 
 /// Puts pi_0 back. Identities whose faces have all left have given theirs back (D2).
 fn recall_weights(memory: &Memory, slots: &[Option<IdentityId>], state: &mut State) {
-    let mut ln_unseen = ln(memory.unseen);
+    let mut ln_unseen = ln(memory.globals.unseen);
     let mut ln_total = ln_unseen;
-    for (slot, &weight) in slots.iter().zip(&memory.weights) {
+    for (slot, &weight) in slots.iter().zip(&memory.globals.weights) {
         ln_total = ln_add_exp(ln_total, ln(weight));
         match slot {
             Some(identity) => state.weights.ln_of[identity.index()] = ln(weight),
@@ -176,10 +172,10 @@ fn recall_contexts(memory: &Memory, state: &mut State, target: &Target) {
     }
     let local = &mut state.weights.local_concentration;
     if model.identity.local_concentration.is_shared() {
-        let shared = memory.local_concentration.first().copied();
+        let shared = memory.globals.local_concentration.first().copied();
         shared.into_iter().for_each(|shared| local.fill(shared));
     } else {
-        local.iter_mut().zip(&memory.local_concentration).for_each(|(alpha_c, &old)| *alpha_c = old);
+        local.iter_mut().zip(&memory.globals.local_concentration).for_each(|(alpha_c, &old)| *alpha_c = old);
     }
 }
 

@@ -23,7 +23,7 @@ pub struct Chain {
 }
 
 impl Chain {
-    /// Starts chain `number` of a seed. The model must have passed [`Model::check`].
+    /// Starts chain `number` of a seed.
     pub fn start(start: Start, number: u32, seed: u64, target: &Target) -> Self {
         let mut rng = random::stream(seed, u64::from(number));
         let state = start.state(target, &mut rng);

@@ -185,7 +185,7 @@ fn ln_joints_of_names(identity: crate::ids::IdentityId, state: &State, target: &
 
 /// The paper's approximation (C.14) is no conditional of a joint. How far it is from (C.11), the product it
 /// approximates, is measured here for names as rare as names are (L below 1e-6) and for names as common as in the
-/// other tests (lambda L = 0.5, where its assumption fails), and recorded in PAPER.md.
+/// other tests (lambda L = 0.5, where its assumption fails), and recorded in docs/NOTEBOOK.md.
 #[test]
 fn the_papers_names_are_near_the_product_they_approximate() {
     let gaps = |alphabet_size: f64| {

@@ -1,21 +1,28 @@
 //! WHAT CAN BE ASKED: answers from pooled draws, on an immutable [`Posterior`].
+//!
+//! By question: a face that was learnt from (`seen_face`), one new face (`one_face`), the faces of one new frame
+//! (`one_frame`), all new photos together (`all_photos`), each draw by itself (`by_draw`). What draws say becomes an
+//! [`Answer`] in one place (`answer`), whatever was asked.
 
-mod alone;
-mod candidates;
+mod all_photos;
+mod answer;
+mod average;
+mod bounds;
+mod by_draw;
+mod contexts;
 mod descent;
-mod each_draw;
-mod frame;
-mod jointly;
-mod occasion;
+mod explain;
+mod near;
+mod new_frame;
+mod one_face;
+mod one_frame;
 pub mod partition;
 mod posterior;
-mod prediction;
 pub mod representative;
-mod seats;
-mod shortlist;
-mod together;
+mod seat_weights;
+mod seen_face;
 
-pub use each_draw::ByDraw;
-pub use occasion::{NewPhoto, Occasion};
+pub use all_photos::{NewPhoto, Occasion};
+pub use answer::{Answer, Explained, Identity, NameShare, Tally};
+pub use by_draw::ByDraw;
 pub use posterior::Posterior;
-pub use prediction::{Identity, NamePrediction, Prediction};

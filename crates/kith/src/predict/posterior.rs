@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
-use crate::chain::Draw;
+use crate::chain::{Draw, Globals};
 use crate::gibbs::scan::Screen;
 use crate::ids::{FaceId, LabelId};
+use crate::math::ln_sum_exp;
 use crate::model::face::{Centred, Group};
-use crate::model::{ContextMode, Model};
+use crate::model::{ContextMode, FaceModel, Model};
 use crate::state::ln_seat;
 use crate::target::Target;
 
@@ -22,6 +23,8 @@ pub struct Posterior {
     /// The faces of each group, one list after the other, and where each begins.
     members: Vec<FaceId>,
     begins: Vec<usize>,
+    /// The scale of each of them; none where faces have no scales.
+    scales: Vec<u8>,
     pub(super) draws: Vec<Pooled>,
     n_faces: usize,
     /// Where each group sits: (draw, identity), one list after the other, and where each begins.
@@ -45,10 +48,7 @@ pub(super) struct Pooled {
     pub ln_weight: Vec<f64>,
     /// ln pi_0'.
     pub ln_unseen: f64,
-    pub global_concentration: f64,
-    pub context_concentration: f64,
-    /// H over the known names, then unknown.
-    pub name_weights: Vec<f64>,
+    pub globals: Globals,
     pub contexts: Vec<PooledContext>,
 }
 
@@ -75,6 +75,7 @@ impl Posterior {
             groups: Vec::new(),
             members: Vec::new(),
             begins: vec![0],
+            scales: Vec::new(),
             n_kept: 0,
         };
         let pooled: Vec<Pooled> = draws.iter().map(|draw| pool.add(draw, target)).collect();
@@ -104,6 +105,7 @@ impl Posterior {
             groups: pool.groups,
             members: pool.members,
             begins: pool.begins,
+            scales: pool.scales,
             draws: pooled,
             n_faces: data.n_faces(),
             model: model.clone(),
@@ -167,7 +169,7 @@ impl Posterior {
         self.most_identities
     }
 
-    /// For each group at least ln of a face there and of any of its seats.
+    /// For each group an upper bound of ln of a face there and of any of its seats.
     pub(super) fn ln_bounds(&self, x: &Centred, out: &mut Vec<f64>) {
         let mut bounds = Vec::new();
         self.screen.upper_bounds_of(x, &mut bounds);
@@ -191,6 +193,14 @@ impl Posterior {
     pub(super) fn members(&self, group: usize) -> &[FaceId] {
         &self.members[self.begins[group]..self.begins[group + 1]]
     }
+
+    /// ln predictive of a face under the others of its group, of which there are some.
+    pub(super) fn ln_without(&self, group: usize, face: FaceId, x: &Centred) -> f64 {
+        let place = self.members(group).iter().position(|&other| other == face).expect("the face is there");
+        let mut x = x.clone();
+        self.scales.get(self.begins[group] + place).into_iter().for_each(|&scale| x.set_scale(scale));
+        ln_without(&self.groups[group], &x, &self.model.face)
+    }
 }
 
 impl Pooled {
@@ -211,7 +221,7 @@ impl Pooled {
         }
     }
 
-    /// ln of at least N_ci + alpha_c pi_0i in any context of the draw.
+    /// An upper bound of ln (N_ci + alpha_c pi_0i) in any context of the draw.
     fn ln_highest_seat(&self, identity: usize) -> f64 {
         let n: u32 = self.contexts.iter().map(|context| context.n_at[identity]).max().unwrap_or(0);
         let ln_share = self.highest_concentration().ln() + self.ln_weight[identity];
@@ -256,6 +266,7 @@ struct Pool {
     groups: Vec<Group>,
     members: Vec<FaceId>,
     begins: Vec<usize>,
+    scales: Vec<u8>,
 }
 
 impl Pool {
@@ -270,6 +281,7 @@ impl Pool {
         let group = faces_of.iter().map(|faces| self.intern(faces, draw, target)).collect();
 
         let mut contexts: Vec<PooledContext> = draw
+            .globals
             .local_concentration
             .iter()
             .map(|&concentration| PooledContext {
@@ -290,11 +302,9 @@ impl Pool {
         Pooled {
             group,
             name: draw.names.clone(),
-            ln_weight: draw.weights.iter().map(|weight| weight.ln()).collect(),
-            ln_unseen: draw.unseen.ln(),
-            global_concentration: draw.global_concentration,
-            context_concentration: draw.context_concentration,
-            name_weights: draw.name_weights.clone(),
+            ln_weight: draw.globals.weights.iter().map(|weight| weight.ln()).collect(),
+            ln_unseen: draw.globals.unseen.ln(),
+            globals: draw.globals.clone(),
             contexts,
         }
     }
@@ -331,10 +341,23 @@ impl Pool {
         }
         self.groups.push(group);
         self.members.extend_from_slice(faces);
+        self.scales.extend(faces.iter().filter_map(|&face| scale_of(face)));
         self.begins.push(self.members.len());
         self.index.insert((key, scales), number);
         self.latest.insert(key, number);
         number
+    }
+}
+
+/// ln predictive of a face of a group with several under the others.
+pub(super) fn ln_without(group: &Group, x: &Centred, model: &FaceModel) -> f64 {
+    match model.rejoining(group, x) {
+        Some(terms) => ln_sum_exp(&terms),
+        None => {
+            let mut others = group.clone();
+            model.forget(&mut others, x);
+            model.ln_predictive(&others, x)
+        }
     }
 }
 

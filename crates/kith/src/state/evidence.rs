@@ -69,6 +69,13 @@ impl State {
         ln_weights
     }
 
+    /// The probabilities of the name of a new identity that a face would open, over Y and then unknown.
+    pub fn names_of_new(&self, face: FaceId, target: &Target) -> Vec<f64> {
+        let ln_weights = self.ln_names_of_new(face, target);
+        let ln_total = ln_sum_exp(&ln_weights);
+        ln_weights.iter().map(|ln| (ln - ln_total).exp()).collect()
+    }
+
     /// ln of the probability of all statements, from the statistics that a state keeps.
     pub(super) fn ln_p_statements(&self, target: &Target) -> f64 {
         let model = target.model();

@@ -212,7 +212,7 @@ fn ln_marginal(prior: &Isotropic, data: &Dataset, faces: &[FaceId]) -> f64 {
         + 0.5 * dimension as f64 * (prior.kappa.ln() - kappa.ln() - n * (2.0 * PI).ln())
 }
 
-/// The scale of a grid point of PAPER.md's prior over ln lambda, k = -3..=4 standing at 0..=7.
+/// The scale of a grid point of the prior over ln lambda (MODEL.md §4), k = -3..=4 standing at 0..=7.
 fn lambda(spread: f64, scale: u8) -> f64 {
     if spread == 0.0 { 1.0 } else { (-spread * (2.0f64 / 3.0).sqrt() * (f64::from(scale) - 3.0)).exp() }
 }

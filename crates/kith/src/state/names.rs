@@ -62,6 +62,22 @@ impl Names {
         }
     }
 
+    /// H and epsilon of a draw, and nobody's name.
+    pub(crate) fn recalled(name_weights: &[f64], error_rate: f64) -> Self {
+        let n_names = name_weights.len();
+        Self {
+            of: Vec::new(),
+            heard: Vec::new(),
+            n_named: vec![0; n_names],
+            ln_base: vec![f64::NAN; n_names],
+            // What is below the smallest number has no digits left to recall.
+            ln_prior: name_weights.iter().map(|weight| weight.max(f64::MIN_POSITIVE).ln()).collect(),
+            concentration: f64::NAN,
+            error_rate,
+            update: Update::Exact,
+        }
+    }
+
     /// `y*_i`.
     pub fn of(&self, identity: IdentityId) -> Name {
         self.of[identity.index()]

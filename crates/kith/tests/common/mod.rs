@@ -1,7 +1,5 @@
 //! What the integration tests share: a table of small cases in every mode, and the exact posterior of each.
 
-#![allow(dead_code)] // every test file uses its own part
-
 pub mod exact;
 
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! Faces with a covariance of their own per identity, for real embeddings (PAPER.md, "Faces beyond the paper").
+//! Faces with a covariance of their own per identity, for real embeddings (MODEL.md §4).
 //!
 //! A linear map makes the within-person covariance of people in general the identity and the between-person one
 //! diagonal: `y = A (x - m)`, W -> I, B -> diag(psi). Each face has a scale lambda (`scales.rs`). With

@@ -61,7 +61,7 @@ impl Room<'_> {
         }
         let second = others.swap_remove(self.rng.below(others.len()));
         let ln_u = self.rng.uniform().ln();
-        let (ln_b, ln_rest) = self.rng.ln_beta(1.0, self.draw.global_concentration);
+        let (ln_b, ln_rest) = self.rng.ln_beta(1.0, self.draw.globals.global_concentration);
         let ln_weight = self.ln_unseen + ln_b;
         let parts = self.parted(first, second, place, ln_weight, others, None);
         let ln_ratio = self.ln_parted_over_joined(&parts, self.ln_unseen, &self.host(place).group);

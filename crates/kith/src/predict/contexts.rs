@@ -1,8 +1,8 @@
 //! The contexts a new frame may be in (MODEL.md §2, §6), and how many strangers each expects.
 
-use super::frame::NewFrame;
+use super::new_frame::NewFrame;
 use super::posterior::Pooled;
-use super::seats::Seats;
+use super::seat_weights::Seats;
 use crate::model::ContextMode;
 
 /// How a context is called in an answer.
@@ -29,6 +29,12 @@ impl Candidate {
     /// A context with as many strangers as it expects.
     fn new(label: ContextLabel, ln_prior: f64, context: Option<usize>, concentration: f64) -> Self {
         Self { label, ln_prior, context, concentration, ln_seen: 0.0, ln_stranger: 0.0 }
+    }
+
+    /// A context of a draw that is not in question.
+    pub fn of_context(context: usize, draw: &Pooled) -> Self {
+        let concentration = draw.contexts[context].concentration;
+        Self::new(ContextLabel::Number(context as u32), 0.0, Some(context), concentration)
     }
 
     /// The column of `Posterior::seats_and_weights` that holds seat weights of this context, and by what to multiply.
@@ -78,7 +84,7 @@ impl NewFrame<'_> {
     /// The contexts the frame may be in (MODEL.md §2, §6).
     fn contexts(&self, draw: &Pooled) -> Vec<Candidate> {
         let model = &self.posterior.model;
-        let gamma_0 = draw.context_concentration;
+        let gamma_0 = draw.globals.context_concentration;
         let n_frames: u32 = draw.contexts.iter().map(|context| context.n_frames).sum();
         let known = |number: usize, label: u32, weight: f64| {
             let ln_prior = (weight / (gamma_0 + f64::from(n_frames))).ln();

@@ -3,9 +3,10 @@
 //! Groups are weighed in the order of an upper bound, best first, at every seat they have in any draw. Once the bound
 //! is negligible beside the best seat of every draw, so is everything that follows.
 
-use super::frame::NEGLIGIBLE;
+use super::bounds::Bounds;
+use super::new_frame::NEGLIGIBLE;
 use super::posterior::Posterior;
-use super::seats::Seats;
+use super::seat_weights::Seats;
 use crate::model::face::Centred;
 
 /// Groups are first weighed down to so many nats below the best bound: usually all that matter.
@@ -36,24 +37,16 @@ pub(super) struct Table<'p> {
 
 /// Finds the seats that matter to a face at every table of every draw.
 pub(super) fn find(posterior: &Posterior, x: &Centred, tables: &mut [Vec<Table<'_>>]) {
-    let mut bounds = Vec::new();
-    posterior.ln_bounds(x, &mut bounds);
-    // Seats were bounded with the concentrations of each draw's own contexts; one never seen may have a larger one.
+    // A context that no draw has may have a larger concentration than theirs.
     let excess = tables.iter().flatten().map(|table| table.seats.ln_excess()).fold(0.0, f64::max);
-    bounds.iter_mut().for_each(|bound| *bound += excess);
+    let bounds = Bounds::new(posterior, x, excess);
     let mut walk = Walk { posterior, x, tables };
-    let highest = bounds.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let highest = bounds.highest().map_or(f64::NEG_INFINITY, |best| best.1);
     let limit = (highest - FIRST).max(walk.least() - NEGLIGIBLE);
-    let between = |low: f64, high: f64| {
-        let is_between = |&group: &u32| (low..high).contains(&bounds[group as usize]);
-        let mut groups: Vec<u32> = (0..bounds.len() as u32).filter(is_between).collect();
-        groups.sort_unstable_by(|&a, &b| bounds[b as usize].total_cmp(&bounds[a as usize]));
-        groups
-    };
-    walk.along(&between(limit, f64::INFINITY), &bounds);
+    walk.along(&bounds.between(limit, f64::INFINITY), &bounds);
     let least = walk.least() - NEGLIGIBLE;
     if least < limit {
-        walk.along(&between(least, limit), &bounds);
+        walk.along(&bounds.between(least, limit), &bounds);
     }
     for table in tables.iter_mut().flatten() {
         let best = table.best;
@@ -74,12 +67,11 @@ impl Walk<'_, '_> {
         self.tables.iter().flatten().map(|table| table.best).fold(f64::INFINITY, f64::min)
     }
 
-    fn along(&mut self, groups: &[u32], bounds: &[f64]) {
+    fn along(&mut self, groups: &[u32], bounds: &Bounds) {
         for some in groups.chunks(EVERY) {
             let least = self.least();
             for &group in some {
-                let bound = bounds[group as usize];
-                if bound < least - NEGLIGIBLE {
+                if bounds.of(group) < least - NEGLIGIBLE {
                     return;
                 }
                 let posterior = self.posterior;

@@ -1,6 +1,6 @@
 //! What each draw says of a new face by itself: the paper's intervals are over draws, not over answers.
 
-use super::frame::NewFrame;
+use super::new_frame::NewFrame;
 use super::posterior::{Pooled, Posterior};
 use crate::ids::LabelId;
 use crate::math::{ln_add_exp, ln_sum_exp};
@@ -63,7 +63,7 @@ impl Posterior {
         [ln_stranger, ln_seen]: [f64; 2],
     ) -> ByDraw {
         let stranger = ln_stranger.exp();
-        let mut of_name: Vec<f64> = draw.name_weights.iter().map(|h| h * stranger).collect();
+        let mut of_name: Vec<f64> = draw.globals.name_weights.iter().map(|h| h * stranger).collect();
         let (mut identity, mut most) = (None, stranger);
         for (number, p) in known {
             of_name[draw.name[number as usize].map_or(self.n_names, |label| label.index())] += p;

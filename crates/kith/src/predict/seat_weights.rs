@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use super::candidates::Candidate;
+use super::contexts::Candidate;
 use super::posterior::Pooled;
 use crate::math::{ln_add_exp, ln_gamma, ln_sum_exp};
 use crate::state::ln_seat;
@@ -31,7 +31,12 @@ impl<'d> Seats<'d> {
         (self.concentration / self.draw.highest_concentration()).ln().max(0.0) + self.ln_seen
     }
 
-    /// ln (N_ci + alpha_c pi_0i), with faces of the same frame seated there before.
+    /// ln alpha_c.
+    pub fn ln_concentration(&self) -> f64 {
+        self.concentration.ln()
+    }
+
+    /// ln (N_ci + alpha_c pi_0i), with faces of the same frame seated there before, or one that was there left out.
     pub fn ln_known(&self, identity: usize, earlier: f64) -> f64 {
         let n_at = self.context.map_or(0, |context| self.draw.contexts[context].n_at[identity]);
         let ln_share = self.concentration.ln() + self.draw.ln_weight[identity];
@@ -56,7 +61,7 @@ impl<'d> Seats<'d> {
         if counts.is_empty() {
             return 0.0;
         }
-        let alpha_0 = self.draw.global_concentration;
+        let alpha_0 = self.draw.globals.global_concentration;
         let ln_step = self.concentration.ln() + self.draw.ln_unseen;
         // ln coefficients by T.
         let mut by_tables = vec![0.0];

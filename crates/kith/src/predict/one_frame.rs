@@ -1,11 +1,11 @@
 //! Several faces of a new frame, under one draw and in one context: searched face by face, keeping every configuration
 //! within [`NEGLIGIBLE`] of the best, and at most [`WIDEST`] of them.
 
-use super::candidates::Candidate;
-use super::frame::{InContext, NEGLIGIBLE, NewFrame};
+use super::contexts::Candidate;
+use super::near::{Near, Table};
+use super::new_frame::{InContext, NEGLIGIBLE, NewFrame};
 use super::posterior::Pooled;
-use super::seats::Seats;
-use super::shortlist::{Near, Table};
+use super::seat_weights::Seats;
 use crate::math::ln_sum_exp;
 use crate::model::FaceModel;
 use crate::model::face::{Centred, Group};

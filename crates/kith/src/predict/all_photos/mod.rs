@@ -3,7 +3,7 @@
 //! The photos of a week at home hold hardly anybody new, those of a wedding hardly anybody known. Both may be asked
 //! about after the same training, whose next face would be new with probability alpha_c pi_0' / (N_c. + alpha_c). So an
 //! occasion is a context of its own. Where training had no contexts, its faces are seated together in that one
-//! (`together.rs`).
+//! (`guests.rs`).
 //!
 //! Where the photos have contexts that training knows, or are too many, only the occasion's share s of strangers is learnt
 //! from them, with the prior that a context without faces gives it,
@@ -17,13 +17,17 @@
 //! proportions: pi_0i, as in a context without faces; N_ci + alpha_c pi_0i where contexts are told apart and so the
 //! photo's is one of them.
 
+mod guests;
+mod share;
+
 use rayon::prelude::*;
 
-use super::each_draw::ByDraw;
-use super::frame::Marginals;
+use self::guests::Seated;
+use super::answer::Answer;
+use super::by_draw::ByDraw;
+use super::new_frame::Marginals;
 use super::posterior::{Pooled, Posterior};
-use super::prediction::Prediction;
-use super::together::{self, Seated};
+
 use crate::model::Strangers;
 
 /// A new photo: where it was taken, if that is known, and the faces on it.
@@ -45,11 +49,24 @@ pub struct Occasion<'a> {
     together: Option<Vec<Seated>>,
 }
 
+impl<'a> Occasion<'a> {
+    pub(super) fn photo(&self, photo: usize) -> &NewPhoto<'a> {
+        &self.photos[photo]
+    }
+
+    /// What every draw says of a photo's faces, where all are seated together.
+    pub(super) fn seated(&self, photo: usize) -> Option<&[Marginals]> {
+        Some(&self.together.as_ref()?[photo].marginals)
+    }
+
+    /// The share of strangers that a photo's others make probable, per draw; `None` where it is as expected.
+    pub(super) fn shares_of(&self, photo: usize) -> Option<&[f64]> {
+        self.shares[photo].as_deref()
+    }
+}
+
 /// At most so many faces are seated together. Of more, about so many tell the share to a few per cent.
 const MOST_FACES: usize = 2_000;
-/// Rounds at most, and the change of a probability that ends them.
-const ROUNDS: usize = 500;
-const STILL: f64 = 1e-6;
 
 impl Posterior {
     /// Takes photos for one occasion, which `after_photo` is told of one by one.
@@ -59,7 +76,7 @@ impl Posterior {
         }
         let n_faces: usize = photos.iter().map(|photo| photo.faces.len()).sum();
         if self.is_without_contexts() && n_faces <= MOST_FACES {
-            let together = Some(together::seat(self, photos, after_photo));
+            let together = Some(guests::seat(self, photos, after_photo));
             return Occasion { photos, shares: vec![None; photos.len()], together };
         }
         let step = n_faces.div_ceil(MOST_FACES).max(1);
@@ -82,7 +99,7 @@ impl Posterior {
             .into_par_iter()
             .map(|draw| {
                 let of_draw: Vec<f64> = ln_ratios.iter().flatten().map(|face| face[draw]).collect();
-                shares(&of_draw, &sizes, prior(&self.draws[draw]))
+                share::shares(&of_draw, &sizes, share::prior(&self.draws[draw]))
             })
             .collect();
         // The last of each draw's shares is that of all, for photos that were not looked at.
@@ -93,12 +110,12 @@ impl Posterior {
     }
 
     /// Predicts all faces of one photo of an occasion jointly, as [`Posterior::predict`] does.
-    pub fn predict_on(&self, occasion: &Occasion<'_>, photo: usize, weighted: bool) -> Vec<Prediction> {
+    pub fn predict_on(&self, occasion: &Occasion<'_>, photo: usize, weighted: bool) -> Vec<Answer> {
         let NewPhoto { context, faces } = &occasion.photos[photo];
-        if let Some(together) = &occasion.together {
-            return self.answer_all(&together[photo].marginals, faces.len(), *context, weighted);
+        match occasion.seated(photo) {
+            Some(marginals) => self.answer_all(marginals, faces.len(), *context, weighted),
+            None => self.predict_with(*context, faces, weighted, occasion.shares_of(photo)),
         }
-        self.predict_with(*context, faces, weighted, occasion.shares[photo].as_deref())
     }
 
     /// Asks every draw about the first face of a photo of an occasion, as [`Posterior::predict_each`] does.
@@ -116,83 +133,12 @@ impl Posterior {
     }
 }
 
-/// Pseudo-counts of strangers and of people seen: alpha_c pi_0' and alpha_c (1 - pi_0'), alpha_c the mean of all contexts.
-fn prior(draw: &Pooled) -> [f64; 2] {
-    let total: f64 = draw.contexts.iter().map(|context| context.concentration).sum();
-    let alpha_c = total / draw.contexts.len() as f64;
-    let of_seen: f64 = draw.ln_weight.iter().map(|ln| ln.exp()).sum();
-    [alpha_c * draw.ln_unseen.exp(), alpha_c * of_seen].map(|count| count.max(1e-12))
-}
-
-/// For photos of these sizes, whose faces have these ln ratios: the share of strangers that each photo's others make
-/// probable, then that of all.
-fn shares(ln_ratios: &[f64], sizes: &[usize], prior: [f64; 2]) -> Vec<f64> {
-    let n = ln_ratios.len() as f64;
-    let [a, b] = prior;
-    let mut p = vec![a / (a + b); ln_ratios.len()];
-    for _ in 0..ROUNDS {
-        let mut sum: f64 = p.iter().sum();
-        let mut change = 0.0f64;
-        for (p, ln_ratio) in p.iter_mut().zip(ln_ratios) {
-            let others = sum - *p;
-            let ln_odds = ln_ratio + (a + others).ln() - (b + n - 1.0 - others).ln();
-            let next = 1.0 / (1.0 + (-ln_odds).exp());
-            change = change.max((next - *p).abs());
-            *p = next;
-            sum = others + next;
-        }
-        if change < STILL {
-            break;
-        }
-    }
-    let total: f64 = p.iter().sum();
-    let mut first = 0;
-    let mut found: Vec<f64> = sizes
-        .iter()
-        .map(|&size| {
-            let own: f64 = p[first..first + size].iter().sum();
-            first += size;
-            (a + total - own) / (a + b + n - size as f64)
-        })
-        .collect();
-    found.push((a + total) / (a + b + n));
-    found
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::belief::{Belief, Chains, Schedule};
     use crate::data::NewFace;
     use crate::model::{FaceModel, Isotropic, Model};
-
-    #[test]
-    fn where_faces_leave_no_doubt_the_share_is_that_of_the_counts() {
-        let [a, b] = [0.7, 2.5];
-        let ln_ratios = [50.0, 60.0, -50.0, 80.0, -70.0];
-        let found = shares(&ln_ratios, &[2, 1, 2], [a, b]);
-        let wanted = [
-            (a + 1.0) / (a + b + 3.0),
-            (a + 3.0) / (a + b + 4.0),
-            (a + 2.0) / (a + b + 3.0),
-            (a + 3.0) / (a + b + 5.0),
-        ];
-        for (found, wanted) in found.iter().zip(wanted) {
-            assert!((found - wanted).abs() < 1e-9, "{found} {wanted}");
-        }
-    }
-
-    #[test]
-    fn one_face_alone_has_the_prior_share_and_many_have_their_own() {
-        assert!((shares(&[1.3], &[1], [1.0, 3.0])[0] - 0.25).abs() < 1e-12);
-        // Faces with normal ln ratios of mean +-2 and variance 4 are calibrated evidence; 600 of 2,000 are strangers.
-        let mut rng = crate::random::driver(3);
-        let ln_ratios: Vec<f64> =
-            (0..2_000).map(|n| if n < 600 { 2.0 } else { -2.0 } + 2.0 * rng.normal()).collect();
-        let found = shares(&ln_ratios, &[1; 2_000], [1.0, 3.0]);
-        // The share is known to about sqrt(0.3 0.7 / 2,000) = 0.01, and half as much again for the overlap.
-        assert!((found[2_000] - 0.3).abs() < 0.06, "{}", found[2_000]);
-    }
 
     /// Two people learnt from at home; there the same doubtful face among known ones and among strangers.
     #[test]

@@ -2,15 +2,15 @@
 //!
 //! A configuration gives every face of the frame a seat. Its weight is the chance of its context, of its seats
 //! (counts growing along the frame, weights of new identities integrated out), of the faces at those seats, and
-//! the `repeat` factor. One face is summed over exactly; several are searched face by face (`jointly.rs`).
+//! the `repeat` factor. One face is summed over exactly; several are searched face by face (`one_frame.rs`).
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
 
-use super::candidates::{Candidate, ContextLabel};
+use super::contexts::{Candidate, ContextLabel};
+use super::near::{self, Near, Table};
 use super::posterior::{Pooled, Posterior};
-use super::seats::Seats;
-use super::shortlist::{self, Near, Table};
+use super::seat_weights::Seats;
 use crate::math::ln_sum_exp;
 use crate::model::face::Centred;
 
@@ -84,7 +84,7 @@ impl<'p> NewFrame<'p> {
     /// The marginals of the frame's faces and context under every draw, with the shares of strangers that are expected,
     /// or others, one per draw.
     pub fn under_all(&mut self, shares: Option<&[f64]>) -> Vec<Marginals> {
-        self.marginals(shares, shortlist::find)
+        self.marginals(shares, near::find)
     }
 
     /// Per draw, the identities that may matter to the only face of a frame, in a context without faces: those within
@@ -103,7 +103,7 @@ impl<'p> NewFrame<'p> {
             candidates.iter().map(|candidate| table((draw, candidate))).collect()
         };
         let mut tables: Vec<Vec<Table<'p>>> = draws.iter().zip(&candidates).map(of_draw).collect();
-        shortlist::find(self.posterior, &self.xs[0], &mut tables);
+        near::find(self.posterior, &self.xs[0], &mut tables);
         let near = |table: &Table<'p>| {
             let is_near = |near: &&Near| near.ln_weight > table.best - reach;
             table.near.iter().filter(is_near).map(|near| (near.identity, near.ln_face)).collect()
@@ -208,7 +208,7 @@ impl<'p> NewFrame<'p> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::alone::Alone;
+    use super::super::one_face::Alone;
     use super::*;
     use crate::cases;
     use crate::chain::Chain;

@@ -18,20 +18,19 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
-use super::candidates::ContextLabel;
-use super::frame::{Marginals, NewFrame};
-use super::occasion::NewPhoto;
-use super::posterior::{Pooled, Posterior};
+use super::NewPhoto;
 use crate::gibbs::concentration::draw_tables;
 use crate::math::{ln_add_exp, ln_sum_exp};
-use crate::model::FaceModel;
 use crate::model::face::{Centred, Group};
+use crate::predict::contexts::ContextLabel;
+use crate::predict::new_frame::{Marginals, NewFrame};
+use crate::predict::posterior::{Pooled, Posterior, ln_without};
 use crate::random::{self, Rng};
 use crate::state::ln_seat;
 
 /// How often guests are seated before answers count, and how often they count.
 #[derive(Clone, Copy)]
-pub(super) struct Rounds {
+struct Rounds {
     pub before: usize,
     pub counted: usize,
 }
@@ -305,7 +304,7 @@ impl<'a> Room<'a> {
         let ln_weight = match identity {
             Some(number) => self.draw.ln_weight[number as usize],
             None => {
-                let (ln_b, ln_rest) = self.rng.ln_beta(1.0, self.draw.global_concentration);
+                let (ln_b, ln_rest) = self.rng.ln_beta(1.0, self.draw.globals.global_concentration);
                 let ln_weight = self.ln_unseen + ln_b;
                 self.ln_unseen += ln_rest;
                 ln_weight
@@ -439,23 +438,11 @@ impl<'a> Room<'a> {
                 f64::from(draw_tables(self.ln_alpha_c + host.ln_weight, host.n_guests, &mut self.rng))
             })
             .collect();
-        shares.push(self.draw.global_concentration);
+        shares.push(self.draw.globals.global_concentration);
         self.rng.ln_dirichlet(&mut shares);
         self.ln_unseen = self.draw.ln_unseen + shares.pop().expect("pi_0' was pushed");
         let newcomers = self.hosts.iter_mut().flatten().filter(|host| host.identity.is_none());
         newcomers.zip(shares).for_each(|(host, ln_share)| host.ln_weight = self.draw.ln_unseen + ln_share);
-    }
-}
-
-/// ln predictive of a face of a group with several under the others.
-fn ln_without(group: &Group, x: &Centred, model: &FaceModel) -> f64 {
-    match model.rejoining(group, x) {
-        Some(terms) => ln_sum_exp(&terms),
-        None => {
-            let mut others = group.clone();
-            model.forget(&mut others, x);
-            model.ln_predictive(&others, x)
-        }
     }
 }
 
@@ -467,8 +454,8 @@ mod tests {
     use crate::chain::Chain;
     use crate::data::NewFace;
     use crate::gibbs::Sweep;
-    use crate::model::{ContextMode, Isotropic, Model, Strangers, Strength};
-    use crate::predict::Prediction;
+    use crate::model::{ContextMode, FaceModel, Isotropic, Model, Strangers, Strength};
+    use crate::predict::Answer;
     use crate::random::driver;
     use crate::simulate::prior;
 
@@ -549,7 +536,7 @@ mod tests {
         Posterior::new(belief.target(), draws)
     }
 
-    fn ask(posterior: &Posterior, faces: &[[f32; 2]]) -> Vec<Prediction> {
+    fn ask(posterior: &Posterior, faces: &[[f32; 2]]) -> Vec<Answer> {
         let photo = |face| NewPhoto { context: None, faces: vec![face] };
         let photos: Vec<NewPhoto<'_>> = faces.iter().map(|face| photo(face.as_slice())).collect();
         let occasion = posterior.occasion(&photos, &|| ());
@@ -563,7 +550,7 @@ mod tests {
         for face in [[6.0, 1.0], [3.0, 2.5], [0.0, 0.5], [0.0, 40.0]] {
             let alone = &posterior.predict_with(None, &[&face], false, Some(&shares))[0];
             let guest = &ask(&posterior, &[face])[0];
-            let kinds = |answer: &Prediction| [answer.acquainted, answer.familiar, answer.stranger];
+            let kinds = |answer: &Answer| [answer.acquainted, answer.familiar, answer.stranger];
             for (a, b) in kinds(alone).into_iter().zip(kinds(guest)) {
                 assert!((a - b).abs() < 1e-6, "{alone:?} {guest:?}");
             }

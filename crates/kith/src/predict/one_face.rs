@@ -5,9 +5,11 @@
 //! out beforehand. Groups are taken in the order of an upper bound, until all that are left could not add
 //! [`NEGLIGIBLE`] to the total of any draw.
 
-use super::candidates::Candidate;
-use super::frame::{Marginals, NewFrame};
-use super::posterior::Posterior;
+use super::bounds::Bounds;
+use super::contexts::Candidate;
+use super::new_frame::{Marginals, NewFrame};
+use super::posterior::{Pooled, Posterior};
+use super::seat_weights::Seats;
 
 /// The share of a draw's total that may be left out.
 const NEGLIGIBLE: f64 = 1e-10;
@@ -33,18 +35,12 @@ impl Alone {
     pub fn of(frame: &NewFrame<'_>, shares: Option<&[f64]>) -> Option<Self> {
         let posterior = frame.posterior;
         let candidates = frame.all_candidates(shares);
-        let mut bounds = Vec::new();
-        posterior.ln_bounds(&frame.xs[0], &mut bounds);
         let excess = posterior.draws.iter().zip(&candidates).flat_map(|(draw, candidates)| {
-            let highest = draw.highest_concentration();
-            let more = move |candidate: &Candidate| (candidate.concentration / highest).ln().max(0.0);
-            candidates.iter().map(move |candidate| more(candidate) + candidate.ln_seen)
+            candidates.iter().map(|candidate| Seats::of(draw, candidate).ln_excess())
         });
-        let excess = excess.fold(0.0, f64::max);
-        bounds.iter_mut().for_each(|bound| *bound += excess);
-
+        let bounds = Bounds::new(posterior, &frame.xs[0], excess.fold(0.0, f64::max));
         let mut sum = Sum::new(posterior, &candidates, frame, &bounds);
-        let highest = bounds.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let highest = bounds.highest().map_or(f64::NEG_INFINITY, |best| best.1);
         let is_enough = sum.take(highest - FIRST, f64::INFINITY, &bounds)
             || sum.take(f64::NEG_INFINITY, highest - FIRST, &bounds);
         debug_assert!(is_enough || sum.groups.len() == bounds.len());
@@ -101,12 +97,11 @@ impl<'a, 'p> Sum<'a, 'p> {
         posterior: &'a Posterior,
         candidates: &'a [Vec<Candidate>],
         frame: &'a NewFrame<'p>,
-        bounds: &[f64],
+        bounds: &Bounds,
     ) -> Self {
-        let best = (0..bounds.len()).max_by(|&a, &b| bounds[a].total_cmp(&bounds[b]));
-        let ln_best = best.map_or(f64::NEG_INFINITY, |group| frame.ln_face(group));
+        let ln_best = bounds.highest().map_or(f64::NEG_INFINITY, |best| frame.ln_face(best.0 as usize));
         let ln_unit = ln_best.max(frame.ln_new[0]);
-        let new = |(draw, candidates): (&super::posterior::Pooled, &Vec<Candidate>)| {
+        let new = |(draw, candidates): (&Pooled, &Vec<Candidate>)| {
             let weight = |candidate: &Candidate| {
                 let ln_new = draw.ln_unseen + candidate.ln_stranger + frame.ln_new[0];
                 candidate.concentration * (ln_new - ln_unit).exp()
@@ -128,18 +123,16 @@ impl<'a, 'p> Sum<'a, 'p> {
     }
 
     /// Takes groups with bounds from `low` to `high`, the highest first, until what is left is negligible.
-    fn take(&mut self, low: f64, high: f64, bounds: &[f64]) -> bool {
+    fn take(&mut self, low: f64, high: f64, bounds: &Bounds) -> bool {
         let posterior = self.posterior;
-        let is_between = |&group: &u32| (low..high).contains(&bounds[group as usize]);
-        let mut groups: Vec<u32> = (0..bounds.len() as u32).filter(is_between).collect();
-        groups.sort_unstable_by(|&a, &b| bounds[b as usize].total_cmp(&bounds[a as usize]));
+        let groups = bounds.between(low, high);
         // From each on, at most so much is left; seats are no more than a draw has identities.
         let n_below = (bounds.len() - self.groups.len() - groups.len()).min(posterior.most_identities());
         let mut left = n_below as f64 * (low - self.ln_unit).exp();
         let left_below = left;
         let mut left_from = vec![0.0; groups.len()];
         for (place, &group) in groups.iter().enumerate().rev() {
-            left += (bounds[group as usize] - self.ln_unit).exp();
+            left += (bounds.of(group) - self.ln_unit).exp();
             left_from[place] = left;
         }
         for (some, left_from) in groups.chunks(EVERY).zip(left_from.chunks(EVERY)) {
