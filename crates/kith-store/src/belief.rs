@@ -9,6 +9,7 @@ use kith::data::Statement;
 use kith::ids::FaceId;
 use kith::target::Target;
 
+use crate::ids::EntryId;
 use crate::log::Entry;
 use crate::meta::{BELIEVED, SEED};
 use crate::model::model;
@@ -112,7 +113,7 @@ fn catch_up(
     library: &Library,
     target: Target,
     rows: &Rows,
-    believed: Option<i64>,
+    believed: Option<EntryId>,
 ) -> Result<(Belief, BTreeSet<FaceId>), StoreError> {
     let seed = library.get(SEED)?.unwrap_or(1);
     let mut memories = library.memories_of_draws(rows)?;
@@ -127,6 +128,6 @@ fn catch_up(
     let entries = rows.log.iter().filter(|entry| believed.is_none_or(|last| entry.id > last));
     let said = entries.flat_map(|entry| rows.faces_of(entry)).collect();
     let person_of = library.person_of_faces(rows)?;
-    let news = News { said, person_of: &person_of, moment: rows.last_entry() as u64 };
+    let news = News { said, person_of: &person_of, moment: rows.last_entry().0 as u64 };
     Ok(Belief::catch_up(target, memories, seed, news))
 }

@@ -11,10 +11,11 @@ pub fn from_bytes(bytes: &[u8]) -> Vec<f32> {
 }
 
 /// Pairs (id, number), the ids ascending.
-pub fn pack(pairs: impl Iterator<Item = (i64, u32)>) -> Vec<u8> {
+pub fn pack<R: Into<i64>>(pairs: impl Iterator<Item = (R, u32)>) -> Vec<u8> {
     let mut out = Vec::new();
-    let mut last = 0;
-    for (id, number) in pairs {
+    let mut last = 0i64;
+    for (row, number) in pairs {
+        let id = row.into();
         put(&mut out, (id - last) as u64);
         put(&mut out, u64::from(number));
         last = id;
@@ -23,13 +24,13 @@ pub fn pack(pairs: impl Iterator<Item = (i64, u32)>) -> Vec<u8> {
 }
 
 /// The pairs that were packed; `None` for bytes that are no pairs.
-pub fn unpack(bytes: &[u8]) -> Option<Vec<(i64, u32)>> {
+pub fn unpack<R: From<i64>>(bytes: &[u8]) -> Option<Vec<(R, u32)>> {
     let (mut out, mut at, mut last) = (Vec::new(), 0, 0i64);
     while at < bytes.len() {
         let step = take(bytes, &mut at)?;
         let number = take(bytes, &mut at)?;
         last = last.checked_add(i64::try_from(step).ok()?)?;
-        out.push((last, u32::try_from(number).ok()?));
+        out.push((R::from(last), u32::try_from(number).ok()?));
     }
     Some(out)
 }
@@ -61,11 +62,11 @@ mod tests {
 
     #[test]
     fn pairs_survive_packing_and_other_bytes_are_refused() {
-        let pairs = vec![(1, 0), (2, 300), (1_000_000_007, u32::MAX), (i64::MAX, 5)];
+        let pairs = vec![(1i64, 0), (2, 300), (1_000_000_007, u32::MAX), (i64::MAX, 5)];
         let bytes = pack(pairs.iter().copied());
         assert_eq!(unpack(&bytes), Some(pairs));
-        assert_eq!(unpack(&bytes[..bytes.len() - 1]), None);
-        assert_eq!(unpack(&[0xff; 12]), None);
-        assert_eq!(unpack(&[]), Some(vec![]));
+        assert_eq!(unpack::<i64>(&bytes[..bytes.len() - 1]), None);
+        assert_eq!(unpack::<i64>(&[0xff; 12]), None);
+        assert_eq!(unpack::<i64>(&[]), Some(vec![]));
     }
 }

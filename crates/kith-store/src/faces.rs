@@ -6,6 +6,7 @@ use kith_io::dataset::FaceTable;
 use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::{Map, Value};
 
+use crate::ids::{ActId, FaceRow, FrameRow};
 use crate::log::{self, DATASET};
 use crate::meta::{DIMENSION, EMBEDDING};
 use crate::{Library, StoreError, codec};
@@ -88,7 +89,7 @@ impl Library {
         }
     }
 
-    fn add_frame(&self, frame: &NewFrame, act: i64, added: &mut Added) -> Result<(), StoreError> {
+    fn add_frame(&self, frame: &NewFrame, act: ActId, added: &mut Added) -> Result<(), StoreError> {
         let connection = &self.connection;
         let mut id = None;
         for face in &frame.faces {
@@ -118,7 +119,7 @@ impl Library {
                 ])
             })?;
             added.faces += 1;
-            self.give_name(connection.last_insert_rowid(), face, act, added)?;
+            self.give_name(FaceRow(connection.last_insert_rowid()), face, act, added)?;
         }
         Ok(())
     }
@@ -147,9 +148,9 @@ impl Library {
     }
 
     /// The face of that id, when it is there with the same embedding.
-    fn known_face(&self, face: &NewFace) -> Result<Option<i64>, StoreError> {
+    fn known_face(&self, face: &NewFace) -> Result<Option<FaceRow>, StoreError> {
         let query = "SELECT id, embedding FROM faces WHERE key = ?1";
-        let known: Option<(i64, Vec<u8>)> = self.run(|| {
+        let known: Option<(FaceRow, Vec<u8>)> = self.run(|| {
             let mut query = self.connection.prepare_cached(query)?;
             query.query_row([&face.key], |row| Ok((row.get(0)?, row.get(1)?))).optional()
         })?;
@@ -165,14 +166,14 @@ impl Library {
     }
 
     /// The id of a frame, which is made when it is not there.
-    fn frame(&self, frame: &NewFrame, added: &mut Added) -> Result<i64, StoreError> {
+    fn frame(&self, frame: &NewFrame, added: &mut Added) -> Result<FrameRow, StoreError> {
         let connection = &self.connection;
         let context = match &frame.context {
             Some(name) => Some(self.run(|| intern(connection, "contexts", name))?),
             None => None,
         };
         let query = "SELECT id, context FROM frames WHERE key = ?1";
-        let known: Option<(i64, Option<i64>)> = self.run(|| {
+        let known: Option<(FrameRow, Option<i64>)> = self.run(|| {
             connection.query_row(query, [&frame.key], |row| Ok((row.get(0)?, row.get(1)?))).optional()
         })?;
         if let Some((id, known)) = known {
@@ -194,11 +195,17 @@ impl Library {
             connection.prepare_cached(insert)?.execute(params![frame.key, context, frame.time, frame.source])
         })?;
         added.frames += 1;
-        Ok(connection.last_insert_rowid())
+        Ok(FrameRow(connection.last_insert_rowid()))
     }
 
     /// A name that came with a face is evidence like any other, once.
-    fn give_name(&self, id: i64, face: &NewFace, act: i64, added: &mut Added) -> Result<(), StoreError> {
+    fn give_name(
+        &self,
+        id: FaceRow,
+        face: &NewFace,
+        act: ActId,
+        added: &mut Added,
+    ) -> Result<(), StoreError> {
         let Some(name) = &face.name else { return Ok(()) };
         let name = self.run(|| intern(&self.connection, "names", name))?;
         let query = "SELECT 1 FROM evidence WHERE face = ?1 AND name = ?2 AND by = ?3";
@@ -221,7 +228,7 @@ impl Library {
     }
 
     /// The face of an id that people use.
-    pub fn face(&self, key: &str) -> Result<i64, StoreError> {
+    pub fn face(&self, key: &str) -> Result<FaceRow, StoreError> {
         let query = "SELECT id FROM faces WHERE key = ?1";
         let found = self.run(|| self.connection.query_row(query, [key], |row| row.get(0)).optional())?;
         found.ok_or_else(|| {

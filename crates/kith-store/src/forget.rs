@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use rusqlite::OptionalExtension;
 
+use crate::ids::{FaceRow, NameRow, PersonId};
 use crate::meta::BELIEVED;
 use crate::{Library, StoreError};
 
@@ -11,7 +12,7 @@ use crate::{Library, StoreError};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Forget {
     /// All faces of a person.
-    Person(i64),
+    Person(PersonId),
     /// One face.
     Face(String),
     /// Everybody of that name, and the name.
@@ -47,15 +48,15 @@ impl Library {
         Ok(forgotten)
     }
 
-    fn whom(&self, whom: &Forget) -> Result<(Vec<i64>, Option<i64>), StoreError> {
-        let rows = |query: &str, id: i64| -> Result<Vec<i64>, StoreError> {
+    fn whom(&self, whom: &Forget) -> Result<(Vec<FaceRow>, Option<NameRow>), StoreError> {
+        let rows = |query: &str, id: i64| -> Result<Vec<FaceRow>, StoreError> {
             self.run(|| self.connection.prepare(query)?.query_map([id], |row| row.get(0))?.collect())
         };
         match whom {
             Forget::Face(key) => Ok((vec![self.face(key)?], None)),
             Forget::Person(person) => {
                 self.face_of_person(*person)?;
-                Ok((rows("SELECT face FROM members WHERE person = ?1", *person)?, None))
+                Ok((rows("SELECT face FROM members WHERE person = ?1", person.0)?, None))
             }
             Forget::Name(name) => {
                 let query = "SELECT id FROM names WHERE name = ?1";
@@ -63,16 +64,16 @@ impl Library {
                     self.run(|| self.connection.query_row(query, [name], |row| row.get(0)).optional())?;
                 let none =
                     || StoreError::refused(format!("found no name \"{name}\" in {}", self.path().display()));
-                let id: i64 = id.ok_or_else(none)?;
+                let id: NameRow = id.ok_or_else(none)?;
                 let query = "SELECT face FROM members JOIN people ON people.id = person WHERE people.name = ?1 \
                              UNION SELECT face FROM evidence WHERE name = ?1 AND kind = 'name'";
-                Ok((rows(query, id)?, Some(id)))
+                Ok((rows(query, id.0)?, Some(id)))
             }
         }
     }
 
     /// Deletes rows, inside a transaction.
-    fn remove(&self, faces: &[i64], name: Option<i64>) -> Result<Forgotten, StoreError> {
+    fn remove(&self, faces: &[FaceRow], name: Option<NameRow>) -> Result<Forgotten, StoreError> {
         let connection = &self.connection;
         let mut forgotten = Forgotten::default();
         for &face in faces {
@@ -119,7 +120,11 @@ impl Library {
             self.run(|| connection.prepare(&query)?.query_map([], |row| row.get(0))?.collect())
         };
         let (faces, frames, names) = (left("faces")?, left("frames")?, left("names")?);
-        self.unremember(|row| faces.contains(&row), |row| frames.contains(&row), |row| names.contains(&row))?;
+        self.unremember(
+            |row| faces.contains(&row.0),
+            |row| frames.contains(&row.0),
+            |row| names.contains(&row.0),
+        )?;
         self.unlearn_prior()?;
         self.unset(BELIEVED)?;
         Ok(forgotten)

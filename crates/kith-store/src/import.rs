@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rusqlite::OptionalExtension;
 use serde_json::{Map, Value};
 
+use crate::ids::FaceRow;
 use crate::log::{self, Kind, Saying};
 use crate::snapshot::Rows;
 use crate::{Library, StoreError};
@@ -61,10 +62,10 @@ impl Library {
                     self.connection.prepare_cached(query)?.query_row([key], |row| row.get(0)).optional()
                 })
             };
-            let mut added: BTreeSet<(&str, i64, Option<i64>, Option<&str>)> = BTreeSet::new();
+            let mut added: BTreeSet<(&str, FaceRow, Option<FaceRow>, Option<&str>)> = BTreeSet::new();
             for statement in statements {
-                let face: Option<i64> = row(&statement.face)?;
-                let other: Option<i64> = match &statement.other {
+                let face: Option<FaceRow> = row(&statement.face)?;
+                let other: Option<FaceRow> = match &statement.other {
                     Some(key) => row(key)?,
                     None => None,
                 };

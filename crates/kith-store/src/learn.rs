@@ -8,6 +8,7 @@ use kith::belief::{Belief, Chains, Until};
 use kith::chain::{Chain, Watch};
 
 use crate::belief::Believed;
+use crate::ids::PersonId;
 use crate::meta::SEED;
 use crate::people::Person;
 use crate::{Library, StoreError};
@@ -98,7 +99,8 @@ impl Believed {
 
 /// What is different between two lists of people.
 fn changes(before: &[Person], after: &[Person]) -> Changes {
-    let known: BTreeMap<i64, usize> = before.iter().map(|person| (person.id, person.faces.len())).collect();
+    let known: BTreeMap<PersonId, usize> =
+        before.iter().map(|person| (person.id, person.faces.len())).collect();
     let mut changes = Changes::default();
     for person in after {
         match known.get(&person.id) {

@@ -6,6 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use rusqlite::{OptionalExtension, params};
 
 use crate::faces::intern;
+use crate::ids::{ActId, EntryId, FaceRow, NameRow};
 use crate::{Library, StoreError};
 
 /// The longest name that can be said, in characters.
@@ -59,9 +60,9 @@ impl Kind {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
     /// Its number.
-    pub id: i64,
+    pub id: EntryId,
     /// Entries of one act are undone together.
-    pub act: i64,
+    pub act: ActId,
     /// Seconds since 1970.
     pub at: f64,
     /// Who said it.
@@ -69,13 +70,13 @@ pub struct Entry {
     /// What.
     pub kind: Kind,
     /// Of which face.
-    pub face: Option<i64>,
+    pub face: Option<FaceRow>,
     /// Compared with which face.
-    pub other: Option<i64>,
+    pub other: Option<FaceRow>,
     /// Which name.
-    pub name: Option<i64>,
+    pub name: Option<NameRow>,
     /// Which act is undone or redone.
-    pub undoes: Option<i64>,
+    pub undoes: Option<ActId>,
     /// Whether it stands: it was not undone.
     pub stands: bool,
 }
@@ -86,16 +87,16 @@ pub struct Saying<'a> {
     /// What kind.
     pub kind: Kind,
     /// Of which face.
-    pub face: i64,
+    pub face: FaceRow,
     /// Compared with which face.
-    pub other: Option<i64>,
+    pub other: Option<FaceRow>,
     /// Which name.
     pub name: Option<&'a str>,
 }
 
 impl Library {
     /// Appends one act; when this returns it is on the disk. Returns the act's number.
-    pub fn say(&self, by: &str, sayings: &[Saying<'_>]) -> Result<i64, StoreError> {
+    pub fn say(&self, by: &str, sayings: &[Saying<'_>]) -> Result<ActId, StoreError> {
         self.write(|_| {
             let act = next_act(self)?;
             for saying in sayings {
@@ -106,7 +107,13 @@ impl Library {
     }
 
     /// Appends an entry inside the caller's transaction.
-    pub(crate) fn append(&self, act: i64, by: &str, at: f64, saying: &Saying<'_>) -> Result<(), StoreError> {
+    pub(crate) fn append(
+        &self,
+        act: ActId,
+        by: &str,
+        at: f64,
+        saying: &Saying<'_>,
+    ) -> Result<(), StoreError> {
         if saying.other == Some(saying.face) {
             return Err(StoreError::refused("found one face twice, wanted two faces"));
         }
@@ -160,7 +167,7 @@ impl Library {
             })?;
             rows.collect()
         })?;
-        let mut stands: BTreeMap<i64, bool> = BTreeMap::new();
+        let mut stands: BTreeMap<ActId, bool> = BTreeMap::new();
         for entry in &entries {
             if let Some(act) = entry.undoes {
                 stands.insert(act, entry.kind == Kind::Redo);
@@ -171,9 +178,9 @@ impl Library {
     }
 
     /// Takes back the last `n` acts that people made by hand and that stand; returns them, the latest first.
-    pub fn undo(&self, by: &str, n: usize) -> Result<Vec<i64>, StoreError> {
+    pub fn undo(&self, by: &str, n: usize) -> Result<Vec<ActId>, StoreError> {
         self.write(|_| {
-            let mut acts: Vec<i64> = self
+            let mut acts: Vec<ActId> = self
                 .log()?
                 .iter()
                 .filter(|entry| entry.stands && entry.undoes.is_none() && entry.by != DATASET)
@@ -188,7 +195,7 @@ impl Library {
     }
 
     /// Restores the act that was undone last, unless something was said since; returns it.
-    pub fn redo(&self, by: &str) -> Result<Option<i64>, StoreError> {
+    pub fn redo(&self, by: &str) -> Result<Option<ActId>, StoreError> {
         self.write(|_| {
             let mut undone = Vec::new();
             for entry in self.log()?.iter().filter(|entry| entry.by != DATASET) {
@@ -204,7 +211,7 @@ impl Library {
         })
     }
 
-    fn append_undo(&self, by: &str, kind: Kind, undoes: i64) -> Result<(), StoreError> {
+    fn append_undo(&self, by: &str, kind: Kind, undoes: ActId) -> Result<(), StoreError> {
         let insert = "INSERT INTO evidence (act, at, by, kind, undoes) VALUES (?1, ?2, ?3, ?4, ?5)";
         let act = next_act(self)?;
         self.run(|| self.connection.execute(insert, params![act, now(), by, kind.as_str(), undoes]))?;
@@ -212,12 +219,12 @@ impl Library {
     }
 
     /// A name by its number.
-    pub fn name_of(&self, id: i64) -> Result<String, StoreError> {
+    pub fn name_of(&self, id: NameRow) -> Result<String, StoreError> {
         self.run(|| self.connection.query_row("SELECT name FROM names WHERE id = ?1", [id], |row| row.get(0)))
     }
 
     /// The id that people use for a face.
-    pub fn key_of(&self, face: i64) -> Result<String, StoreError> {
+    pub fn key_of(&self, face: FaceRow) -> Result<String, StoreError> {
         self.run(|| {
             self.connection.query_row("SELECT key FROM faces WHERE id = ?1", [face], |row| row.get(0))
         })
@@ -225,7 +232,7 @@ impl Library {
 
     /// Whether the same thing was said already, and stands.
     pub fn has_said(&self, log: &[Entry], saying: &Saying<'_>) -> Result<bool, StoreError> {
-        let name: Option<i64> = match saying.name {
+        let name: Option<NameRow> = match saying.name {
             None => None,
             Some(name) => {
                 let query = "SELECT id FROM names WHERE name = ?1";
@@ -246,7 +253,7 @@ impl Library {
 }
 
 /// The number of the next act.
-pub(crate) fn next_act(library: &Library) -> Result<i64, StoreError> {
+pub(crate) fn next_act(library: &Library) -> Result<ActId, StoreError> {
     let query = "SELECT coalesce(max(act), 0) + 1 FROM evidence";
     library.run(|| library.connection.query_row(query, [], |row| row.get(0)))
 }

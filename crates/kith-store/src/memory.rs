@@ -9,6 +9,7 @@ use kith::ids::LabelId;
 use rusqlite::{Connection, params};
 use serde::{Deserialize, Serialize};
 
+use crate::ids::{FaceRow, FrameRow, NameRow};
 use crate::snapshot::Rows;
 use crate::{Library, StoreError, codec};
 
@@ -18,18 +19,18 @@ struct Body {
     chain: u32,
     sweep: u64,
     /// Rows of names, per identity.
-    names: Vec<Option<i64>>,
+    names: Vec<Option<NameRow>>,
     /// The weights of names are pairs of a name's row and H, but for that of unknown, which is apart.
     #[serde(flatten)]
-    globals: Globals<(i64, f64)>,
+    globals: Globals<(NameRow, f64)>,
     unknown_weight: f64,
 }
 
 /// A stored draw, its parts apart.
 struct Stored {
-    seats: Vec<(i64, u32)>,
-    contexts: Vec<(i64, u32)>,
-    scales: Vec<(i64, u32)>,
+    seats: Vec<(FaceRow, u32)>,
+    contexts: Vec<(FrameRow, u32)>,
+    scales: Vec<(FaceRow, u32)>,
     body: Body,
 }
 
@@ -44,11 +45,6 @@ fn encode(draw: &Draw, rows: &Rows) -> Vec<u8> {
         globals: draw.globals.with_names(rows.names.iter().copied().zip(known.iter().copied()).collect()),
         unknown_weight: *unknown,
     };
-    let sorted = |rows: &[i64], numbers: &[u32]| {
-        let mut pairs: Vec<(i64, u32)> = rows.iter().copied().zip(numbers.iter().copied()).collect();
-        pairs.sort_unstable();
-        pairs
-    };
     let seats = sorted(&rows.faces, &draw.identities);
     let contexts = sorted(&rows.frames, &draw.contexts);
     let numbers: Vec<u32> = draw.scales.iter().map(|&scale| u32::from(scale)).collect();
@@ -56,10 +52,21 @@ fn encode(draw: &Draw, rows: &Rows) -> Vec<u8> {
     join(&Stored { seats, contexts, scales, body })
 }
 
+/// Numbers by row, in the order of the rows.
+fn sorted<R: Copy + Ord>(rows: &[R], numbers: &[u32]) -> Vec<(R, u32)> {
+    let mut pairs: Vec<(R, u32)> = rows.iter().copied().zip(numbers.iter().copied()).collect();
+    pairs.sort_unstable();
+    pairs
+}
+
 fn join(stored: &Stored) -> Vec<u8> {
     let mut out = Vec::new();
-    for pairs in [&stored.seats, &stored.contexts, &stored.scales] {
-        let packed = codec::pack(pairs.iter().copied());
+    let packed = [
+        codec::pack(stored.seats.iter().copied()),
+        codec::pack(stored.contexts.iter().copied()),
+        codec::pack(stored.scales.iter().copied()),
+    ];
+    for packed in packed {
         out.extend((packed.len() as u32).to_le_bytes());
         out.extend(packed);
     }
@@ -68,17 +75,10 @@ fn join(stored: &Stored) -> Vec<u8> {
 }
 
 fn part(bytes: &[u8]) -> Option<Stored> {
-    let list = |bytes: &mut &[u8]| {
-        let (length, rest) = bytes.split_at_checked(4)?;
-        let length = u32::from_le_bytes(length.try_into().ok()?) as usize;
-        let (packed, rest) = rest.split_at_checked(length)?;
-        *bytes = rest;
-        codec::unpack(packed)
-    };
     let mut rest = bytes;
     let (seats, contexts, scales) = (list(&mut rest)?, list(&mut rest)?, list(&mut rest)?);
     let body: Body = serde_json::from_slice(rest).ok()?;
-    let is_seat = |seat: &(i64, u32)| (seat.1 as usize) < body.names.len();
+    let is_seat = |seat: &(FaceRow, u32)| (seat.1 as usize) < body.names.len();
     (seats.iter().all(is_seat) && body.globals.weights.len() == body.names.len()).then_some(Stored {
         seats,
         contexts,
@@ -87,16 +87,25 @@ fn part(bytes: &[u8]) -> Option<Stored> {
     })
 }
 
+/// The next packed list.
+fn list<R: From<i64>>(bytes: &mut &[u8]) -> Option<Vec<(R, u32)>> {
+    let (length, rest) = bytes.split_at_checked(4)?;
+    let length = u32::from_le_bytes(length.try_into().ok()?) as usize;
+    let (packed, rest) = rest.split_at_checked(length)?;
+    *bytes = rest;
+    codec::unpack(packed)
+}
+
 impl Stored {
     /// As a chain can go on from it.
     fn memory(&self, rows: &Rows) -> Memory {
-        let seats: HashMap<i64, u32> = self.seats.iter().copied().collect();
-        let contexts: HashMap<i64, u32> = self.contexts.iter().copied().collect();
-        let scales: HashMap<i64, u32> = self.scales.iter().copied().collect();
-        let label_of: HashMap<i64, usize> = rows.names.iter().copied().zip(0..).collect();
-        let label = |row: i64| label_of.get(&row).map(|&label| LabelId::new(label));
+        let seats: HashMap<FaceRow, u32> = self.seats.iter().copied().collect();
+        let contexts: HashMap<FrameRow, u32> = self.contexts.iter().copied().collect();
+        let scales: HashMap<FaceRow, u32> = self.scales.iter().copied().collect();
+        let label_of: HashMap<NameRow, usize> = rows.names.iter().copied().zip(0..).collect();
+        let label = |row: NameRow| label_of.get(&row).map(|&label| LabelId::new(label));
         let body = &self.body;
-        let weights: HashMap<i64, f64> = body.globals.name_weights.iter().copied().collect();
+        let weights: HashMap<NameRow, f64> = body.globals.name_weights.iter().copied().collect();
         let weights = rows.names.iter().map(|row| weights.get(row).copied());
         Memory {
             chain: body.chain,
@@ -179,9 +188,9 @@ impl Library {
     /// transaction.
     pub(crate) fn unremember(
         &self,
-        is_kept: impl Fn(i64) -> bool,
-        is_kept_frame: impl Fn(i64) -> bool,
-        is_kept_name: impl Fn(i64) -> bool,
+        is_kept: impl Fn(FaceRow) -> bool,
+        is_kept_frame: impl Fn(FrameRow) -> bool,
+        is_kept_name: impl Fn(NameRow) -> bool,
     ) -> Result<(), StoreError> {
         let mut chains = self.bodies("SELECT body FROM chains ORDER BY number")?;
         let connection: &Connection = &self.connection;

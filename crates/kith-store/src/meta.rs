@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use rusqlite::OptionalExtension;
 
+use crate::ids::EntryId;
 use crate::{Library, StoreError};
 
 /// The name of a value, and its type.
@@ -31,7 +32,7 @@ pub const EMBEDDING: Meta<String> = Meta::named("embedding");
 /// The seed of all chains.
 pub const SEED: Meta<u64> = Meta::named("seed");
 /// The last entry of the log that draws and people know of.
-pub const BELIEVED: Meta<i64> = Meta::named("believed");
+pub const BELIEVED: Meta<EntryId> = Meta::named("believed");
 /// MODEL.toml as it was given.
 pub const SETTINGS: Meta<String> = Meta::named("settings");
 /// The model that it came to.

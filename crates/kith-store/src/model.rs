@@ -6,12 +6,16 @@
 //! start for another; people keep their ids by the faces that they have in common, and what was said stands. When only
 //! the prior changes, chains go on under the new one.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use kith::belief::{Background, Settings, stages};
 use kith::data::Dataset;
 use kith::model::{FaceModel, Full, Model};
 use kith_io::model_file::{from_tree, to_tree};
 use serde_json::{Value, json};
 
+use crate::ids::PersonId;
 use crate::meta::{BACKGROUND, BELIEVED, MODEL, MODEL_FACES, SETTINGS};
 use crate::{Library, StoreError};
 
@@ -133,10 +137,11 @@ impl Library {
             return Ok(());
         }
         let mut model = parsed(&text)?.resolve(data, None, &mut |_| ())?;
-        let mut people = std::collections::BTreeMap::<i64, Vec<usize>>::new();
+        let mut people: BTreeMap<(Option<PersonId>, Reverse<usize>), Vec<usize>> = BTreeMap::new();
         for (face, person) in self.person_of_faces(&snapshot.rows)?.into_iter().enumerate() {
             // A face of whom nothing is known yet is alone.
-            people.entry(person.unwrap_or(-1 - face as i64)).or_default().push(face);
+            let alone = if person.is_none() { face } else { 0 };
+            people.entry((person, Reverse(alone))).or_default().push(face);
         }
         let people: Vec<Vec<usize>> = people.into_values().collect();
         model.face = FaceModel::full(Full::from_supposed(data.embeddings(), &people));

@@ -1,5 +1,6 @@
 //! Durable people: clusters of the representative partition, matched by overlap with the people who were there before.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use kith::belief::people::{Clusters, matched, partitions};
@@ -8,6 +9,7 @@ use kith::ids::FaceId;
 use kith::predict::representative::representative;
 use rusqlite::params;
 
+use crate::ids::{FaceRow, FrameRow, NameRow, PersonId};
 use crate::snapshot::Rows;
 use crate::{Library, StoreError};
 
@@ -15,7 +17,7 @@ use crate::{Library, StoreError};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Person {
     /// An id that survives learning.
-    pub id: i64,
+    pub id: PersonId,
     /// The most probable name, where one is more probable than not.
     pub name: Option<String>,
     /// Its probability.
@@ -34,7 +36,7 @@ pub struct Person {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Member {
     /// The face's row.
-    pub row: i64,
+    pub row: FaceRow,
     /// The id that people use.
     pub key: String,
     /// How sure it is that this is the person.
@@ -59,12 +61,12 @@ impl Person {
 
 impl Library {
     /// The person of every face of a rows.
-    pub fn person_of_faces(&self, rows: &Rows) -> Result<Vec<Option<i64>>, StoreError> {
-        let members: Vec<(i64, i64)> = self.run(|| {
+    pub fn person_of_faces(&self, rows: &Rows) -> Result<Vec<Option<PersonId>>, StoreError> {
+        let members: Vec<(FaceRow, PersonId)> = self.run(|| {
             let mut query = self.connection.prepare("SELECT face, person FROM members")?;
             query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
         })?;
-        let person_of: HashMap<i64, i64> = members.into_iter().collect();
+        let person_of: HashMap<FaceRow, PersonId> = members.into_iter().collect();
         Ok(rows.faces.iter().map(|row| person_of.get(row).copied()).collect())
     }
 
@@ -79,16 +81,16 @@ impl Library {
         let before = self.person_of_faces(rows)?;
         let labels = representative(&partitions(draws)).labels;
         let matched = matched(&labels, &before);
-        // A new person for a cluster, until it has an id.
-        let fresh = |cluster: u32| -1 - i64::from(cluster);
+        // Somebody new is known by their cluster, until they have an id.
         let person_of = |(place, &cluster): (usize, &u32)| {
             let stays = touched.is_some_and(|touched| !touched.contains(&FaceId::new(place)));
-            let kept = before[place].filter(|_| stays);
-            kept.or(matched[cluster as usize]).unwrap_or_else(|| fresh(cluster))
+            let person = before[place].filter(|_| stays).or(matched[cluster as usize]);
+            (person, Reverse(if person.is_none() { cluster } else { 0 }))
         };
-        let people: Vec<i64> = labels.iter().enumerate().map(person_of).collect();
-        let mut numbers: BTreeMap<i64, u32> = BTreeMap::new();
-        let number = |&person: &i64| {
+        let people: Vec<(Option<PersonId>, Reverse<u32>)> =
+            labels.iter().enumerate().map(person_of).collect();
+        let mut numbers: BTreeMap<(Option<PersonId>, Reverse<u32>), u32> = BTreeMap::new();
+        let number = |&person: &(Option<PersonId>, Reverse<u32>)| {
             let next = numbers.len() as u32;
             *numbers.entry(person).or_insert(next)
         };
@@ -97,19 +99,19 @@ impl Library {
         let connection = &self.connection;
         self.run(|| {
             connection.execute("DELETE FROM members", [])?;
-            let mut ids = vec![0; numbers.len()];
-            for (&person, &cluster) in &numbers {
+            let mut ids = vec![PersonId(0); numbers.len()];
+            for (&(person, _), &cluster) in &numbers {
                 let name = clusters.names[cluster as usize];
                 let row = name.map(|(label, _)| rows.names[label.index()]);
                 let p = name.map_or(0.0, |name| name.1);
-                ids[cluster as usize] = if person > 0 {
+                ids[cluster as usize] = if let Some(person) = person {
                     let update = "UPDATE people SET name = ?2, name_p = ?3 WHERE id = ?1";
                     connection.prepare_cached(update)?.execute(params![person, row, p])?;
                     person
                 } else {
                     let insert = "INSERT INTO people (name, name_p) VALUES (?1, ?2)";
                     connection.prepare_cached(insert)?.execute(params![row, p])?;
-                    connection.last_insert_rowid()
+                    PersonId(connection.last_insert_rowid())
                 };
             }
             let mut insert = connection.prepare_cached("INSERT INTO members VALUES (?1, ?2, ?3)")?;
@@ -125,9 +127,9 @@ impl Library {
     /// Everybody: the named by name, then the familiar by how often they were seen, then strangers.
     pub fn people(&self) -> Result<Vec<Person>, StoreError> {
         struct Row {
-            person: i64,
+            person: PersonId,
             member: Member,
-            frame: i64,
+            frame: FrameRow,
             time: Option<String>,
             context: Option<String>,
         }
@@ -143,20 +145,20 @@ impl Library {
             };
             query.query_map([], row)?.collect()
         })?;
-        let named: Vec<(i64, Option<String>, f64)> = self.run(|| {
+        let named: Vec<(PersonId, Option<String>, f64)> = self.run(|| {
             let query =
                 "SELECT people.id, names.name, name_p FROM people LEFT JOIN names ON names.id = people.name";
             let mut query = self.connection.prepare(query)?;
             query.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?.collect()
         })?;
-        let mut people: BTreeMap<i64, Person> = named
+        let mut people: BTreeMap<PersonId, Person> = named
             .into_iter()
             .map(|(id, name, name_p)| {
                 let (faces, contexts) = (Vec::new(), BTreeMap::new());
                 (id, Person { id, name, name_p, faces, contexts, seen: None, conflicts: Vec::new() })
             })
             .collect();
-        let mut frames: HashMap<(i64, i64), Vec<String>> = HashMap::new();
+        let mut frames: HashMap<(PersonId, FrameRow), Vec<String>> = HashMap::new();
         for row in rows {
             let Some(person) = people.get_mut(&row.person) else { continue };
             row.context.into_iter().for_each(|context| *person.contexts.entry(context).or_default() += 1);
@@ -187,23 +189,23 @@ impl Library {
         people.sort_by_key(|person| {
             let rank = ["named", "familiar", "stranger"].iter().position(|&s| s == person.standing());
             let name = person.name.as_ref().map(|name| name.to_lowercase());
-            (rank, name, std::cmp::Reverse(person.faces.len()), person.id)
+            (rank, name, Reverse(person.faces.len()), person.id)
         });
         Ok(people)
     }
 
     /// Which names were given to the faces of each person, and stand.
-    fn names_by_hand(&self) -> Result<BTreeMap<i64, Vec<String>>, StoreError> {
-        let mut latest: BTreeMap<i64, i64> = BTreeMap::new();
+    fn names_by_hand(&self) -> Result<BTreeMap<PersonId, Vec<String>>, StoreError> {
+        let mut latest: BTreeMap<FaceRow, NameRow> = BTreeMap::new();
         for entry in self.log()?.iter().filter(|entry| entry.stands) {
             if let (crate::log::Kind::Name, Some(face), Some(name)) = (entry.kind, entry.face, entry.name) {
                 latest.insert(face, name);
             }
         }
-        let mut names: BTreeMap<i64, Vec<String>> = BTreeMap::new();
+        let mut names: BTreeMap<PersonId, Vec<String>> = BTreeMap::new();
         for (face, name) in latest {
             let query = "SELECT person FROM members WHERE face = ?1";
-            let person: Option<i64> = self.run(|| {
+            let person: Option<PersonId> = self.run(|| {
                 use rusqlite::OptionalExtension;
                 self.connection.prepare_cached(query)?.query_row([face], |row| row.get(0)).optional()
             })?;
@@ -219,7 +221,7 @@ impl Library {
     }
 
     /// The face that stands for a person: the most certain one.
-    pub fn face_of_person(&self, person: i64) -> Result<i64, StoreError> {
+    pub fn face_of_person(&self, person: PersonId) -> Result<FaceRow, StoreError> {
         let query = "SELECT face FROM members WHERE person = ?1 ORDER BY p DESC, face LIMIT 1";
         use rusqlite::OptionalExtension;
         let found = self.run(|| self.connection.query_row(query, [person], |row| row.get(0)).optional())?;

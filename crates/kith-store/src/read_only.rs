@@ -104,7 +104,12 @@ mod tests {
             |k: i16| NewFace { key: k.to_string(), embedding: vec![k.into(), 2.0], ..NewFace::default() };
         let frames = [1, 2, 3].map(|k| NewFrame { faces: vec![face(k)], ..NewFrame::default() });
         writer.add(&frames, None).unwrap();
-        let said = crate::Saying { kind: crate::Kind::Name, face: 1, other: None, name: Some("Zo\u{eb}") };
+        let said = crate::Saying {
+            kind: crate::Kind::Name,
+            face: crate::FaceRow(1),
+            other: None,
+            name: Some("Zo\u{eb}"),
+        };
         writer.say("me", &[said]).unwrap();
         // What is not in the file itself yet cannot be read without writing.
         let refused = in_memory(&path).unwrap_err().to_string();

@@ -6,6 +6,7 @@ use kith::data::{Dataset, NewFace, Statement};
 use kith::ids::{FaceId, LabelId};
 use kith::target::Target;
 
+use crate::ids::{EntryId, FaceRow, FrameRow, NameRow};
 use crate::log::{Entry, Kind};
 use crate::{Library, StoreError, codec};
 
@@ -22,16 +23,16 @@ pub struct Snapshot {
 #[derive(Clone, Debug, Default)]
 pub struct Rows {
     /// The row of each face.
-    pub faces: Vec<i64>,
+    pub faces: Vec<FaceRow>,
     /// The id of each face that people use.
     pub keys: Vec<String>,
     /// The row of each frame.
-    pub frames: Vec<i64>,
+    pub frames: Vec<FrameRow>,
     /// The row of each known name.
-    pub names: Vec<i64>,
+    pub names: Vec<NameRow>,
     /// The log as it was.
     pub log: Vec<Entry>,
-    face_of: HashMap<i64, FaceId>,
+    face_of: HashMap<FaceRow, FaceId>,
 }
 
 impl Library {
@@ -58,7 +59,7 @@ impl Library {
         for (_, name) in &names {
             data.know_name(name);
         }
-        let rows = Rows { names: names.iter().map(|name| name.0).collect(), log, ..Rows::default() };
+        let rows = Rows { names: names.iter().map(|name| NameRow(name.0)).collect(), log, ..Rows::default() };
         let mut snapshot = Snapshot { data, rows };
         self.read_frames(&mut snapshot)?;
         let Snapshot { data, rows } = &mut snapshot;
@@ -84,7 +85,7 @@ impl Library {
     }
 
     fn read_frames(&self, snapshot: &mut Snapshot) -> Result<(), StoreError> {
-        let ignored: BTreeSet<i64> = snapshot
+        let ignored: BTreeSet<FaceRow> = snapshot
             .rows
             .log
             .iter()
@@ -92,9 +93,9 @@ impl Library {
             .filter_map(|entry| entry.face)
             .collect();
         struct Row {
-            id: i64,
+            id: FaceRow,
             key: String,
-            frame: i64,
+            frame: FrameRow,
             embedding: Vec<u8>,
             context: Option<String>,
         }
@@ -131,7 +132,7 @@ impl Library {
 }
 
 impl Rows {
-    fn push_face(&mut self, row: i64, key: &str) -> FaceId {
+    fn push_face(&mut self, row: FaceRow, key: &str) -> FaceId {
         let face = FaceId::new(self.faces.len());
         self.face_of.insert(row, face);
         self.faces.push(row);
@@ -140,16 +141,16 @@ impl Rows {
     }
 
     /// The face of a row, unless it is ignored.
-    pub fn face_of(&self, row: i64) -> Option<FaceId> {
+    pub fn face_of(&self, row: FaceRow) -> Option<FaceId> {
         self.face_of.get(&row).copied()
     }
 
     /// A frame that has just been stored is seen too.
     pub(crate) fn push(
         &mut self,
-        frame: i64,
+        frame: FrameRow,
         context: Option<&str>,
-        faces: &[(i64, String, Vec<f32>)],
+        faces: &[(FaceRow, String, Vec<f32>)],
         target: &mut Target,
     ) -> Result<Vec<FaceId>, StoreError> {
         let new: Vec<NewFace<'_>> =
@@ -169,7 +170,7 @@ impl Rows {
         self.log = library.log()?;
         for (row, name) in library.texts("names")?.into_iter().skip(self.names.len()) {
             target.know_name(&name)?;
-            self.names.push(row);
+            self.names.push(NameRow(row));
         }
         let mut faces = BTreeSet::new();
         for entry in self.log.iter().filter(|entry| entry.id > last) {
@@ -187,8 +188,8 @@ impl Rows {
     }
 
     /// The last entry of the log that has been seen.
-    pub fn last_entry(&self) -> i64 {
-        self.log.last().map_or(0, |entry| entry.id)
+    pub fn last_entry(&self) -> EntryId {
+        self.log.last().map_or(EntryId(0), |entry| entry.id)
     }
 
     /// The faces that an entry is about.

@@ -18,6 +18,7 @@ use rusqlite::params;
 
 use crate::belief::Believed;
 use crate::faces::NewFrame;
+use crate::ids::{ActId, FaceRow, FrameRow, PersonId};
 use crate::log::Saying;
 use crate::who::people_of_slots;
 use crate::{Claim, Kind, Library, StoreError};
@@ -35,8 +36,8 @@ pub struct Watcher {
     _claim: Claim,
     believed: Option<Believed>,
     /// The person of every face, and per chain of every identity.
-    person_of: Vec<Option<i64>>,
-    slots: Vec<HashMap<IdentityId, i64>>,
+    person_of: Vec<Option<PersonId>>,
+    slots: Vec<HashMap<IdentityId, PersonId>>,
     n_unsaved: usize,
     /// With so many faces the face prior is learnt anew.
     n_when_due: usize,
@@ -50,7 +51,7 @@ pub struct Seen {
     /// The answer.
     pub answer: Answer,
     /// Who it is taken for from now on.
-    pub person: i64,
+    pub person: PersonId,
     /// How probable that person is.
     pub person_p: f64,
     /// Whether the person is new.
@@ -65,14 +66,17 @@ struct Said {
     /// The probabilities of a new identity's names.
     names_of_new: Vec<f64>,
     /// Sums over rounds.
-    people: BTreeMap<i64, f64>,
+    people: BTreeMap<PersonId, f64>,
 }
 
 /// What all chains say of one face.
 struct Weighed {
     answer: Answer,
-    people: BTreeMap<i64, f64>,
+    people: BTreeMap<PersonId, f64>,
 }
+
+/// A frame that was stored: its row, and row, id and embedding of its faces.
+type Stored = (FrameRow, Vec<(FaceRow, String, Vec<f32>)>);
 
 /// How faces of a frame are looked at.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -200,12 +204,7 @@ impl Watcher {
     }
 
     /// Stores a frame; `None` when all of its faces were there before.
-    #[allow(clippy::type_complexity)]
-    fn store(
-        &self,
-        frame: &NewFrame,
-        embedding: Option<&str>,
-    ) -> Result<Option<(i64, Vec<(i64, String, Vec<f32>)>)>, StoreError> {
+    fn store(&self, frame: &NewFrame, embedding: Option<&str>) -> Result<Option<Stored>, StoreError> {
         let added = self.library.add(std::slice::from_ref(frame), embedding)?;
         if added.faces == 0 {
             return Ok(None);
@@ -225,7 +224,7 @@ impl Watcher {
         let believed = self.believed.as_mut().expect("there is a belief");
         let (target, chains) = believed.with_chains(&self.library)?.moving();
         let person_of = &self.person_of;
-        let of_chain = |(chain, slots): (&mut Chain, &mut HashMap<IdentityId, i64>)| {
+        let of_chain = |(chain, slots): (&mut Chain, &mut HashMap<IdentityId, PersonId>)| {
             let mut said = vec![Said::default(); ids.len()];
             // At the same cost however many faces there are; a small library is swept as a whole.
             if look == Look::New {
@@ -278,7 +277,7 @@ impl Watcher {
                     (None, Some((person, p))) if p >= p_new => (person, p, false),
                     _ => {
                         library.run(|| connection.execute("INSERT INTO people DEFAULT VALUES", []))?;
-                        (connection.last_insert_rowid(), p_new, true)
+                        (PersonId(connection.last_insert_rowid()), p_new, true)
                     }
                 };
                 self.person_of[face.index()] = Some(person);
@@ -304,7 +303,7 @@ impl Watcher {
     }
 
     /// Somebody says something; when this returns it is on the disk and counts.
-    pub fn say(&mut self, by: &str, saying: &Saying<'_>) -> Result<i64, StoreError> {
+    pub fn say(&mut self, by: &str, saying: &Saying<'_>) -> Result<ActId, StoreError> {
         if saying.kind == Kind::Ignore {
             self.save()?;
         }
@@ -324,7 +323,7 @@ impl Watcher {
     }
 
     /// Takes back, or restores.
-    pub fn undo(&mut self, by: &str, n: usize) -> Result<Vec<i64>, StoreError> {
+    pub fn undo(&mut self, by: &str, n: usize) -> Result<Vec<ActId>, StoreError> {
         self.save()?;
         let acts = self.library.undo(by, n)?;
         self.believed = None;
@@ -333,7 +332,7 @@ impl Watcher {
     }
 
     /// Restores what was taken back last.
-    pub fn redo(&mut self, by: &str) -> Result<Option<i64>, StoreError> {
+    pub fn redo(&mut self, by: &str) -> Result<Option<ActId>, StoreError> {
         self.save()?;
         let act = self.library.redo(by)?;
         self.believed = None;
@@ -355,7 +354,7 @@ impl Watcher {
 
 impl Said {
     /// One more round.
-    fn count(&mut self, mut seats: Vec<Seat>, slots: &HashMap<IdentityId, i64>) {
+    fn count(&mut self, mut seats: Vec<Seat>, slots: &HashMap<IdentityId, PersonId>) {
         seats.retain(|seat| seat.p > LEAST);
         for seat in &seats {
             if let Some(person) = seat.identity.and_then(|identity| slots.get(&identity)) {
@@ -379,7 +378,7 @@ impl Weighed {
         for (number, (seats, names_of_new)) in rounds.into_iter().enumerate() {
             tally.count(number, seats, names_of_new, is_named);
         }
-        let mut people: BTreeMap<i64, f64> = BTreeMap::new();
+        let mut people: BTreeMap<PersonId, f64> = BTreeMap::new();
         for (&person, p) in said.iter().flat_map(|said| &said.people) {
             *people.entry(person).or_default() += share * p;
         }

@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, HashMap};
 use kith::belief::people::matched;
 use kith::chain::{Chain, Draw};
 use kith::ids::{FaceId, IdentityId};
-use kith::predict::{Answer, Explained, NewPhoto, Posterior};
+use kith::predict::{Answer, Explained, NewPhoto};
 use rayon::prelude::*;
 
 use crate::belief::Believed;
+use crate::ids::PersonId;
 use crate::{Library, StoreError};
 
 /// What is believed of a face.
@@ -17,7 +18,7 @@ pub struct Who {
     /// The answer.
     pub answer: Answer,
     /// A person of the library, and how probable that is: whose the face is, or of a new face the most probable.
-    pub person: Option<(i64, f64)>,
+    pub person: Option<(PersonId, f64)>,
     /// What speaks for whom, the most probable first.
     pub why: Vec<Why>,
 }
@@ -26,7 +27,7 @@ pub struct Who {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Why {
     /// A person of the library; `None` is somebody never seen.
-    pub person: Option<i64>,
+    pub person: Option<PersonId>,
     /// How probable it is that it is this one.
     pub p: f64,
     /// What the face says.
@@ -72,16 +73,11 @@ impl Believed {
         let of_photo = |of_photo: Vec<Explained>| of_photo.into_iter().map(|one| who(one, &people)).collect();
         Ok(explained.into_iter().map(of_photo).collect())
     }
-
-    /// The posterior of the draws, for questions about new faces.
-    pub fn posterior(&self) -> Posterior {
-        self.belief.posterior()
-    }
 }
 
 /// What draws say of a face's seats, in people's terms; `people` has the person of each identity of each draw.
-fn who(explained: Explained, people: &[Vec<Option<i64>>]) -> Who {
-    let mut factors: BTreeMap<Option<i64>, Factors> = BTreeMap::new();
+fn who(explained: Explained, people: &[Vec<Option<PersonId>>]) -> Who {
+    let mut factors: BTreeMap<Option<PersonId>, Factors> = BTreeMap::new();
     let share = 1.0 / people.len() as f64;
     for (seats, people) in explained.seats.iter().zip(people) {
         let new = *seats.last().expect("a new identity is always possible");
@@ -98,7 +94,7 @@ fn who(explained: Explained, people: &[Vec<Option<i64>>]) -> Who {
 }
 
 /// The person of each identity of each draw, by most faces in common, nobody twice.
-fn people_of_draws(draws: &[Draw], person_of: &[Option<i64>]) -> Vec<Vec<Option<i64>>> {
+fn people_of_draws(draws: &[Draw], person_of: &[Option<PersonId>]) -> Vec<Vec<Option<PersonId>>> {
     draws.par_iter().map(|draw| matched(&draw.identities, person_of)).collect()
 }
 
@@ -110,8 +106,8 @@ fn add(factors: &mut Factors, p: f64, ratios: [f64; 3]) {
     factors.sums.iter_mut().zip(ratios).for_each(|(sum, ratio)| *sum += weight * ratio);
 }
 
-fn ranked(factors: BTreeMap<Option<i64>, Factors>) -> Vec<Why> {
-    let why = |(person, Factors { p, weight, sums }): (Option<i64>, Factors)| {
+fn ranked(factors: BTreeMap<Option<PersonId>, Factors>) -> Vec<Why> {
+    let why = |(person, Factors { p, weight, sums }): (Option<PersonId>, Factors)| {
         let [face, context, said] = sums.map(|sum| sum / weight);
         Why { person, p: p.clamp(0.0, 1.0), face, context, said }
     };
@@ -121,7 +117,10 @@ fn ranked(factors: BTreeMap<Option<i64>, Factors>) -> Vec<Why> {
 }
 
 /// The person of each identity of a chain, by most faces in common, nobody twice.
-pub(crate) fn people_of_slots(chain: &Chain, person_of: &[Option<i64>]) -> HashMap<IdentityId, i64> {
+pub(crate) fn people_of_slots(
+    chain: &Chain,
+    person_of: &[Option<PersonId>],
+) -> HashMap<IdentityId, PersonId> {
     let seating = chain.state().seating();
     let slots: Vec<u32> = (0..person_of.len())
         .map(|face| seating.identity_of(FaceId::new(face)).expect("every face is seated").0)

@@ -28,7 +28,7 @@ fn faces_that_were_added_are_taken_in_before_the_next_answer() {
     let place = Place::learnt();
     let library = place.open();
     let ids = |library: &Library| {
-        let mut ids: Vec<i64> = library.people().unwrap().iter().map(|person| person.id).collect();
+        let mut ids: Vec<i64> = library.people().unwrap().iter().map(|person| person.id.0).collect();
         ids.sort_unstable();
         ids
     };
@@ -49,9 +49,9 @@ fn a_name_spreads_and_is_taken_back_and_restored() {
     assert_eq!(p_of(&library, "face-3", "Ann"), 0.0);
     say(&library, Kind::Name, "face-0", None, Some("Ann"));
     assert!(p_of(&library, "face-3", "Ann") > 0.8);
-    assert_eq!(library.undo("me", 1).unwrap(), [1]);
+    assert_eq!(library.undo("me", 1).unwrap(), [kith_store::ActId(1)]);
     assert!(p_of(&library, "face-3", "Ann") < 0.2);
-    assert_eq!(library.redo("me").unwrap(), Some(1));
+    assert_eq!(library.redo("me").unwrap(), Some(kith_store::ActId(1)));
     assert!(p_of(&library, "face-3", "Ann") > 0.8);
     assert_eq!(library.redo("me").unwrap(), None, "there is nothing left to restore");
     let log = library.log().unwrap();

@@ -46,7 +46,7 @@ fn a_library_of_version_1_with_full_covariances_opens_and_says_what_it_said() {
     assert_eq!(names, [Some("Ann"), Some("Bo"), Some("Cy"), None, None, None]);
     assert_eq!(before[0].1, faces(&[0, 2, 5, 9, 12, 14, 16, 17]));
     assert_eq!(before[5].1, faces(&[7, 10]));
-    let ids: Vec<i64> = library.people().unwrap().iter().map(|person| person.id).collect();
+    let ids: Vec<i64> = library.people().unwrap().iter().map(|person| person.id.0).collect();
     assert_eq!(ids, [6, 4, 1, 2, 5, 3]);
 
     // The draws are about the library as it is: none is made anew.
@@ -71,7 +71,7 @@ fn a_library_of_version_1_with_full_covariances_opens_and_says_what_it_said() {
     // Chains go on from where they were; what was said can be taken back; people keep their ids.
     let changes = learn(&library, 4);
     assert_eq!((changes.sweeps, changes.new_people, changes.gone_people), (14, 0, 0));
-    assert_eq!(library.redo("me").unwrap(), Some(8));
+    assert_eq!(library.redo("me").unwrap(), Some(kith_store::ActId(8)));
     assert!(p_of(&library, "1", "Mistake") > 0.8);
     assert_eq!(library.check().unwrap().faults, [""; 0]);
 }

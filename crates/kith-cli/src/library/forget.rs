@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use kith_store::{Forget, Library};
+use kith_store::{Forget, Library, PersonId};
 use serde_json::json;
 
 use super::args::ForgetOptions;
@@ -14,7 +14,7 @@ pub fn run(options: &ForgetOptions) -> anyhow::Result<Outcome> {
     let library = Library::open(&options.lib)?;
     let whom = match (&options.face, options.person, &options.name) {
         (Some(face), ..) => Forget::Face(face.clone()),
-        (_, Some(person), _) => Forget::Person(person),
+        (_, Some(person), _) => Forget::Person(PersonId(person)),
         (.., Some(name)) => Forget::Name(name.clone()),
         _ => unreachable!("one of them is required"),
     };

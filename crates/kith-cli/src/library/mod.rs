@@ -16,7 +16,7 @@ pub mod who;
 
 use std::collections::BTreeMap;
 
-use kith_store::{Library, StoreError};
+use kith_store::{Library, PersonId, StoreError};
 
 /// Who speaks: the user of this machine.
 fn speaker() -> String {
@@ -25,6 +25,6 @@ fn speaker() -> String {
 }
 
 /// What people are called, by their ids.
-fn titles(library: &Library) -> Result<BTreeMap<i64, Option<String>>, StoreError> {
+fn titles(library: &Library) -> Result<BTreeMap<PersonId, Option<String>>, StoreError> {
     Ok(library.people()?.into_iter().map(|person| (person.id, person.name)).collect())
 }

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::bail;
-use kith_store::{Kind, Library, Saying};
+use kith_store::{Kind, Library, PersonId, Saying};
 use serde_json::json;
 
 use super::args::{IgnoreOptions, NameOptions, NotOptions, PairOptions};
@@ -17,7 +17,7 @@ pub fn name(options: &NameOptions) -> anyhow::Result<Outcome> {
     let (face, name) = match (options.person, &options.words[..]) {
         (None, [face, name]) => (library.face(face)?, name),
         // What is said of a person is said of the face that is most surely theirs.
-        (Some(person), [name]) => (library.face_of_person(person)?, name),
+        (Some(person), [name]) => (library.face_of_person(PersonId(person))?, name),
         (None, _) => bail!("found a name and no face, wanted FACE NAME, or --person P NAME"),
         (Some(_), _) => bail!("found a face and a person, wanted FACE NAME, or --person P NAME"),
     };

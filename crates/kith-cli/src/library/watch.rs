@@ -4,7 +4,7 @@ use std::io::{BufRead, Write};
 use std::sync::atomic::Ordering;
 
 use anyhow::{Context, bail};
-use kith_store::{Kind, Library, NewFace, NewFrame, Saying, Seen, StoreError, Watcher};
+use kith_store::{FaceRow, Kind, Library, NewFace, NewFrame, Saying, Seen, StoreError, Watcher};
 use serde_json::{Map, Value, json};
 
 use super::args::WatchOptions;
@@ -157,7 +157,7 @@ fn command(object: &Map<String, Value>, watcher: &mut Watcher) -> anyhow::Result
     if object.contains_key("redo") {
         return Ok(json!({"redone": watcher.redo(&by)?}));
     }
-    let face = |value: Option<&Value>| -> anyhow::Result<i64> {
+    let face = |value: Option<&Value>| -> anyhow::Result<FaceRow> {
         let key = value.and_then(Value::as_str).context("face: wanted the id of a face")?;
         Ok(watcher.library().face(key)?)
     };

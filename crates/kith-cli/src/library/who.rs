@@ -5,7 +5,7 @@ use std::io::Write;
 
 use anyhow::{Context, ensure};
 use kith_io::dataset;
-use kith_store::{Believed, Library, Who};
+use kith_store::{Believed, Library, PersonId, Who};
 use serde_json::{Value, json};
 
 use super::args::WhoOptions;
@@ -62,10 +62,10 @@ fn to_json(
     face: &str,
     who: &Who,
     names: &[String],
-    titles: &BTreeMap<i64, Option<String>>,
+    titles: &BTreeMap<PersonId, Option<String>>,
     top: usize,
 ) -> Value {
-    let name = |person: Option<i64>| person.and_then(|person| titles.get(&person).cloned().flatten());
+    let name = |person: Option<PersonId>| person.and_then(|person| titles.get(&person).cloned().flatten());
     let why = who.why.iter().take(top).map(|why| {
         json!({
             "person": why.person, "name": name(why.person), "p": why.p,
@@ -83,7 +83,7 @@ fn in_words(
     face: &str,
     who: &Who,
     names: &[String],
-    titles: &BTreeMap<i64, Option<String>>,
+    titles: &BTreeMap<PersonId, Option<String>>,
     top: usize,
 ) -> String {
     let mut text = answer::in_words(face, &who.answer, names, top) + "\n";
