@@ -3,6 +3,7 @@
 mod common;
 
 mod enumeration;
+mod examples;
 mod prediction;
 mod properties;
 mod siblings;
