@@ -97,7 +97,8 @@ impl Findings {
         body += "<h2>Figures</h2>\n";
         for figure in &self.figures {
             let caption = escaped(&figure.caption);
-            let _ = writeln!(body, "<div class=box>{}</div><p class=note>{caption}</p>", figure.svg);
+            let _ =
+                writeln!(body, "<div class=box>{}</div><p class=note>{caption}</p>", figure.drawing.to_svg());
         }
         body += "<h2>Numbers</h2>\n";
         self.tables.iter().for_each(|table| body += &table.to_html());

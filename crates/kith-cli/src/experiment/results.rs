@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use kith_lab::experiment::Arm;
-use kith_lab::figures::to_png;
 use kith_lab::report::Findings;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -73,8 +72,8 @@ impl Folder {
     ) -> anyhow::Result<()> {
         let at = |name: String| self.path.join(name);
         findings.figures.par_iter().try_for_each(|figure| {
-            whole(&at(format!("{}.svg", figure.name)), figure.svg.as_bytes())?;
-            whole(&at(format!("{}.png", figure.name)), &to_png(&figure.svg))
+            whole(&at(format!("{}.svg", figure.name)), figure.drawing.to_svg().as_bytes())?;
+            whole(&at(format!("{}.png", figure.name)), &figure.drawing.to_png())
         })?;
         for table in findings.tables.iter().chain([&findings.comparison]) {
             whole(&at(format!("{}.csv", table.name)), table.to_csv().as_bytes())?;

@@ -97,7 +97,7 @@ impl Toy {
             caption: "Which name a face at each place would be given. Four people of 20 photos; of three of them four \
                       photos are named, one of these wrongly (a Ben among Ann's); the fourth was never named."
                 .to_owned(),
-            svg: regions(
+            drawing: regions(
                 &[panel("kith", &self.ours), panel("nearest neighbour", &self.neighbour)],
                 &spots,
                 &NAMES,

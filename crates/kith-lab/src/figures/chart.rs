@@ -1,7 +1,7 @@
 //! Curves with bands over two axes, one panel or several side by side, and one legend for all.
 
+use super::drawing::{Anchor, Drawing};
 use super::style::{INK, LABEL, Look, RULE, SOFT, TICK, TITLE};
-use super::svg::{Anchor, Svg};
 
 /// A curve.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,7 +48,7 @@ const BOTTOM: f64 = 58.0;
 const LEGEND_ROW: f64 = 24.0;
 
 /// Panels side by side, so many in a row, and their legend below.
-pub fn panels(charts: &[Chart], columns: usize) -> String {
+pub fn panels(charts: &[Chart], columns: usize) -> Drawing {
     let columns = columns.min(charts.len()).max(1);
     let (cell_width, cell_height) = (LEFT + WIDTH + RIGHT, TOP + HEIGHT + BOTTOM);
     let n_rows = charts.len().div_ceil(columns);
@@ -66,27 +66,28 @@ pub fn panels(charts: &[Chart], columns: usize) -> String {
     let entry_width = 66.0 + 7.6 * longest.max(if has_stars { 24 } else { 0 }) as f64;
     let legend_columns = (((width - LEFT) / entry_width) as usize).clamp(1, n_entries.max(1));
     let legend_rows = n_entries.div_ceil(legend_columns);
-    let mut svg = Svg::new(width, cell_height * n_rows as f64 + LEGEND_ROW * legend_rows as f64 + 10.0);
+    let mut drawing =
+        Drawing::new(width, cell_height * n_rows as f64 + LEGEND_ROW * legend_rows as f64 + 10.0);
     for (place, chart) in charts.iter().enumerate() {
         let corner =
             [cell_width * (place % columns) as f64 + LEFT, cell_height * (place / columns) as f64 + TOP];
-        Panel { chart, corner }.draw(&mut svg);
+        Panel { chart, corner }.draw(&mut drawing);
     }
     for place in 0..n_entries {
         let x = LEFT + entry_width * (place % legend_columns) as f64;
         let y = cell_height * n_rows as f64 + LEGEND_ROW * (place / legend_columns) as f64 + 12.0;
         match entries.get(place) {
             Some((label, look)) => {
-                svg.path(&[[x, y - 5.0], [x + 44.0, y - 5.0]], look.colour, 3.0, look.dashes);
-                svg.text([x + 52.0, y], LABEL, Anchor::Start, label);
+                drawing.path(&[[x, y - 5.0], [x + 44.0, y - 5.0]], look.colour, 3.0, look.dashes);
+                drawing.text([x + 52.0, y], LABEL, Anchor::Start, label);
             }
             None => {
-                star(&mut svg, [x + 22.0, y - 5.0]);
-                svg.text([x + 52.0, y], LABEL, Anchor::Start, "somebody is met for the first time");
+                star(&mut drawing, [x + 22.0, y - 5.0]);
+                drawing.text([x + 52.0, y], LABEL, Anchor::Start, "somebody is met for the first time");
             }
         }
     }
-    svg.finish()
+    drawing
 }
 
 struct Panel<'c> {
@@ -103,55 +104,55 @@ impl Panel<'_> {
         ]
     }
 
-    fn draw(&self, svg: &mut Svg) {
+    fn draw(&self, drawing: &mut Drawing) {
         let chart = self.chart;
         let [left, top] = self.corner;
-        svg.text([left, top - 14.0], TITLE, Anchor::Start, &chart.title);
+        drawing.text([left, top - 14.0], TITLE, Anchor::Start, &chart.title);
         for tick in ticks(chart.y) {
             let [_, y] = self.at([chart.x[0], tick]);
-            svg.line([left, y], [left + WIDTH, y], RULE, 1.0);
+            drawing.line([left, y], [left + WIDTH, y], RULE, 1.0);
             let text = if chart.percent { format!("{:.0} %", 100.0 * tick) } else { number(tick, chart.y) };
-            svg.coloured_text([left - 8.0, y + 4.5], TICK, Anchor::End, SOFT, &text);
+            drawing.coloured_text([left - 8.0, y + 4.5], TICK, Anchor::End, SOFT, &text);
         }
         for tick in ticks(chart.x) {
             let [x, _] = self.at([tick, chart.y[0]]);
-            svg.line([x, top + HEIGHT], [x, top + HEIGHT + 5.0], SOFT, 1.0);
+            drawing.line([x, top + HEIGHT], [x, top + HEIGHT + 5.0], SOFT, 1.0);
             let text = number(tick, chart.x);
-            svg.coloured_text([x, top + HEIGHT + 20.0], TICK, Anchor::Middle, SOFT, &text);
+            drawing.coloured_text([x, top + HEIGHT + 20.0], TICK, Anchor::Middle, SOFT, &text);
         }
-        svg.line([left, top + HEIGHT], [left + WIDTH, top + HEIGHT], INK, 1.2);
-        svg.text([left + 0.5 * WIDTH, top + HEIGHT + 44.0], LABEL, Anchor::Middle, &chart.x_label);
+        drawing.line([left, top + HEIGHT], [left + WIDTH, top + HEIGHT], INK, 1.2);
+        drawing.text([left + 0.5 * WIDTH, top + HEIGHT + 44.0], LABEL, Anchor::Middle, &chart.x_label);
         let beside = [left - 54.0, top + 0.5 * HEIGHT];
-        svg.turned_text(beside, -90.0, LABEL, Anchor::Middle, INK, &chart.y_label);
+        drawing.upright_text(beside, LABEL, &chart.y_label);
         for series in &chart.series {
             let high = series.band.iter().map(|&[x, _, high]| self.at([x, high]));
             let low = series.band.iter().rev().map(|&[x, low, _]| self.at([x, low]));
             let outline: Vec<[f64; 2]> = high.chain(low).collect();
             if !outline.is_empty() {
-                svg.area(&outline, series.look.colour, 0.18);
+                drawing.area(&outline, series.look.colour, 0.18);
             }
         }
         for series in &chart.series {
             let points: Vec<[f64; 2]> = series.points.iter().map(|&point| self.at(point)).collect();
-            svg.path(&points, series.look.colour, 2.4, series.look.dashes);
+            drawing.path(&points, series.look.colour, 2.4, series.look.dashes);
             if series.dots {
-                points.iter().for_each(|&point| svg.dot(point, 3.2, series.look.colour, "#ffffff"));
+                points.iter().for_each(|&point| drawing.dot(point, 3.2, series.look.colour, "#ffffff"));
             }
         }
         for &x in &chart.stars {
-            star(svg, self.at([x, chart.y[0]]));
+            star(drawing, self.at([x, chart.y[0]]));
         }
     }
 }
 
-fn star(svg: &mut Svg, [x, y]: [f64; 2]) {
+fn star(drawing: &mut Drawing, [x, y]: [f64; 2]) {
     let point = |k: usize| {
         let radius = if k.is_multiple_of(2) { 6.0 } else { 2.6 };
         let angle = std::f64::consts::PI * (k as f64 / 5.0 - 0.5);
         [x + radius * angle.cos(), y + radius * angle.sin()]
     };
     let points: Vec<[f64; 2]> = (0..10).map(point).collect();
-    svg.area(&points, "#B00020", 1.0);
+    drawing.area(&points, "#B00020", 1.0);
 }
 
 /// Four to nine round numbers between the ends.

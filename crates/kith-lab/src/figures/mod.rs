@@ -2,6 +2,7 @@
 
 mod association;
 mod chart;
+mod drawing;
 mod png;
 mod regions;
 mod style;
@@ -10,7 +11,7 @@ mod timeline;
 
 pub use association::association;
 pub use chart::{Chart, Series, panels};
-pub use png::to_png;
+pub use drawing::Drawing;
 pub use regions::{Regions, Spot, regions};
 pub use style::{Look, look};
 pub use timeline::{Timeline, timeline};
@@ -23,5 +24,5 @@ pub struct Figure {
     /// What it shows.
     pub caption: String,
     /// The picture.
-    pub svg: String,
+    pub drawing: Drawing,
 }

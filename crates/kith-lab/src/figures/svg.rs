@@ -1,116 +1,74 @@
-//! SVG, written element by element.
+//! SVG, written shape by shape.
 
 use std::fmt::Write;
 
-use super::style::{FONT, INK};
+use super::drawing::{Anchor, Drawing, Shape, Text};
+use super::style::FONT;
 
-/// A picture in the making; places are in pixels from the upper left corner.
-pub(super) struct Svg {
-    width: f64,
-    height: f64,
-    body: String,
-}
-
-/// Which end of a text is at its place.
-#[derive(Clone, Copy)]
-pub(super) enum Anchor {
-    Start,
-    Middle,
-    End,
-}
-
-impl Svg {
-    pub fn new(width: f64, height: f64) -> Self {
-        Self { width, height, body: String::new() }
-    }
-
-    pub fn text(&mut self, at: [f64; 2], size: f64, anchor: Anchor, text: &str) {
-        self.coloured_text(at, size, anchor, INK, text);
-    }
-
-    pub fn coloured_text(&mut self, at: [f64; 2], size: f64, anchor: Anchor, colour: &str, text: &str) {
-        self.turned_text(at, 0.0, size, anchor, colour, text);
-    }
-
-    /// Turned by degrees about its place.
-    pub fn turned_text(
-        &mut self,
-        [x, y]: [f64; 2],
-        degrees: f64,
-        size: f64,
-        anchor: Anchor,
-        colour: &str,
-        text: &str,
-    ) {
-        let anchor = match anchor {
-            Anchor::Start => "start",
-            Anchor::Middle => "middle",
-            Anchor::End => "end",
-        };
-        let turn = if degrees == 0.0 {
-            String::new()
-        } else {
-            format!(" transform=\"rotate({degrees} {x:.1} {y:.1})\"")
-        };
-        let text = escaped(text);
-        let _ = writeln!(
-            self.body,
-            "<text x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"{size}\" text-anchor=\"{anchor}\" fill=\"{colour}\"{turn}>{text}</text>"
-        );
-    }
-
-    pub fn line(&mut self, from: [f64; 2], to: [f64; 2], colour: &str, width: f64) {
-        self.path(&[from, to], colour, width, "");
-    }
-
-    pub fn path(&mut self, points: &[[f64; 2]], colour: &str, width: f64, dashes: &str) {
-        let dashes =
-            if dashes.is_empty() { String::new() } else { format!(" stroke-dasharray=\"{dashes}\"") };
-        let _ = writeln!(
-            self.body,
-            "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"{width}\" stroke-linejoin=\"round\"{dashes}/>",
-            listed(points)
-        );
-    }
-
-    pub fn area(&mut self, points: &[[f64; 2]], colour: &str, opacity: f64) {
-        let _ = writeln!(
-            self.body,
-            "<polygon points=\"{}\" fill=\"{colour}\" fill-opacity=\"{opacity}\"/>",
-            listed(points)
-        );
-    }
-
-    pub fn rect(&mut self, [x, y]: [f64; 2], [width, height]: [f64; 2], colour: &str, opacity: f64) {
-        let _ = writeln!(
-            self.body,
-            "<rect x=\"{x:.2}\" y=\"{y:.2}\" width=\"{width:.2}\" height=\"{height:.2}\" fill=\"{colour}\" fill-opacity=\"{opacity}\" shape-rendering=\"crispEdges\"/>"
-        );
-    }
-
-    pub fn dot(&mut self, [x, y]: [f64; 2], radius: f64, fill: &str, edge: &str) {
-        let _ = writeln!(
-            self.body,
-            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\" fill=\"{fill}\" stroke=\"{edge}\"/>"
-        );
-    }
-
-    pub fn finish(self) -> String {
+impl Drawing {
+    /// The picture as SVG text.
+    pub fn to_svg(&self) -> String {
         let (width, height) = (self.width, self.height);
-        format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" font-family=\"{FONT}\">\n<rect width=\"{width}\" height=\"{height}\" fill=\"#ffffff\"/>\n{}</svg>\n",
-            self.body
-        )
+        let mut out = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
+             height=\"{height}\" font-family=\"{FONT}\">\n\
+             <rect width=\"{width}\" height=\"{height}\" fill=\"#ffffff\"/>\n"
+        );
+        for shape in &self.shapes {
+            write(&mut out, shape).expect("a string takes everything");
+        }
+        out + "</svg>\n"
     }
+}
+
+fn write(out: &mut String, shape: &Shape) -> std::fmt::Result {
+    match shape {
+        Shape::Text(text) => write_text(out, text),
+        Shape::Line { points, colour, width, dashes } => {
+            let dashes = if dashes.is_empty() { "" } else { &format!(" stroke-dasharray=\"{dashes}\"") };
+            let points = listed(points);
+            writeln!(
+                out,
+                "<polyline points=\"{points}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"{width}\" \
+                 stroke-linejoin=\"round\"{dashes}/>"
+            )
+        }
+        Shape::Area { points, colour, opacity } => {
+            let points = listed(points);
+            writeln!(out, "<polygon points=\"{points}\" fill=\"{colour}\" fill-opacity=\"{opacity}\"/>")
+        }
+        Shape::Rect { at: [x, y], size: [width, height], colour, opacity } => writeln!(
+            out,
+            "<rect x=\"{x:.2}\" y=\"{y:.2}\" width=\"{width:.2}\" height=\"{height:.2}\" fill=\"{colour}\" \
+             fill-opacity=\"{opacity}\" shape-rendering=\"crispEdges\"/>"
+        ),
+        Shape::Dot { at: [x, y], radius, fill, edge } => {
+            writeln!(
+                out,
+                "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\" fill=\"{fill}\" stroke=\"{edge}\"/>"
+            )
+        }
+    }
+}
+
+fn write_text(out: &mut String, text: &Text) -> std::fmt::Result {
+    let Text { at: [x, y], degrees, size, anchor, colour, text } = text;
+    let anchor = match anchor {
+        Anchor::Start => "start",
+        Anchor::Middle => "middle",
+        Anchor::End => "end",
+    };
+    let turn = if *degrees == 0.0 { "" } else { &format!(" transform=\"rotate({degrees} {x:.1} {y:.1})\"") };
+    let text = escaped(text);
+    writeln!(
+        out,
+        "<text x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"{size}\" text-anchor=\"{anchor}\" \
+         fill=\"{colour}\"{turn}>{text}</text>"
+    )
 }
 
 fn listed(points: &[[f64; 2]]) -> String {
-    let mut text = String::new();
-    for [x, y] in points {
-        let _ = write!(text, "{x:.2},{y:.2} ");
-    }
-    text.pop();
-    text
+    points.iter().map(|[x, y]| format!("{x:.2},{y:.2}")).collect::<Vec<_>>().join(" ")
 }
 
 fn escaped(text: &str) -> String {

@@ -238,7 +238,7 @@ fn figures(experiment: &Discovery<'_>, curves: &[Curve<'_>]) -> Vec<Figure> {
             name: "timeline",
             caption: "The first simulation: people by the context they belong to, shaded while the wearer is there."
                 .to_owned(),
-            svg: timeline(&shown),
+            drawing: timeline(&shown),
         },
         Figure {
             name: "ari",
@@ -246,7 +246,7 @@ fn figures(experiment: &Discovery<'_>, curves: &[Curve<'_>]) -> Vec<Figure> {
                       simulations. The offline curve is the last state's, on the faces up to each frame. Stars are \
                       the first simulation's."
                 .to_owned(),
-            svg: panels(&charts, 2),
+            drawing: panels(&charts, 2),
         },
     ]
 }

@@ -261,7 +261,7 @@ fn figures(experiment: &Naming<'_>, points: &[Point]) -> Vec<Figure> {
             caption: "Accuracy of the name, by group, over the number of named photos per acquaintance; bands are 95 % \
                       highest-density intervals over draws and splits."
                 .to_owned(),
-            svg: panels(
+            drawing: panels(
                 &[
                     chart("Acquainted", "acquainted", false),
                     chart(&format!("Familiar: {unknown}"), "familiar", false),
@@ -273,7 +273,7 @@ fn figures(experiment: &Naming<'_>, points: &[Point]) -> Vec<Figure> {
         Figure {
             name: "robustness",
             caption: "Accuracy of the name when some of 15 names per acquaintance are other acquaintances'.".to_owned(),
-            svg: panels(
+            drawing: panels(
                 &[
                     chart("Acquainted", "acquainted", true),
                     chart(&format!("Familiar: {unknown}"), "familiar", true),

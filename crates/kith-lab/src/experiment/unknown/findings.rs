@@ -322,7 +322,7 @@ fn figures(experiment: &Unknown<'_>, models: &[Pooled<'_>], baselines: &[Baselin
         caption: "ROC curves of the first split; bands are 95 % highest-density intervals over draws; AUC with its \
                   median and 95 % interval over draws."
             .to_owned(),
-        svg: panels(&[chart("Finding people never seen", [0.0, 1.0], [0.0, 1.0]), corner], 2),
+        drawing: panels(&[chart("Finding people never seen", [0.0, 1.0], [0.0, 1.0]), corner], 2),
     }];
     let split = experiment.split(0);
     let people = vec![TEST; split.known.len() + split.unknown.len()];
@@ -337,7 +337,7 @@ fn figures(experiment: &Unknown<'_>, models: &[Pooled<'_>], baselines: &[Baselin
                 "How often two test photos of the first split have the same most probable identity, {}.",
                 model.title
             ),
-            svg: association(&title, &scores.association, n_draws, &people, split.known.len()),
+            drawing: association(&title, &scores.association, n_draws, &people, split.known.len()),
         });
     }
     figures
