@@ -8,10 +8,10 @@ use std::path::Path;
 use kith::belief::{Kind, Settings};
 use kith::model::face::FaceKind;
 use kith::model::{
-    ContextMode, ErrorRate, EvidenceModel, FaceUpdate, Full, FullPrior, Isotropic, LocalConcentration, Model,
-    NameUpdate, Strangers, Strength,
+    ContextMode, ContextModel, ErrorRate, EvidenceModel, FaceModel, FaceUpdate, Full, FullPrior,
+    IdentityModel, Isotropic, LocalConcentration, Model, NameModel, NameUpdate, Strangers, Strength,
 };
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::model_keys::{Keys, ModelFileError};
 
@@ -229,42 +229,59 @@ fn unresolved() -> Isotropic {
     Isotropic { mean: Vec::new(), kappa: f64::NAN, shape: f64::NAN, rate: f64::NAN }
 }
 
-/// The tree of keys of a model, every value resolved.
-pub fn to_tree(model: &Model) -> Value {
-    let strength = |strength: Strength| match strength {
+fn strength_tree(strength: Strength) -> Value {
+    match strength {
         Strength::Fixed(value) => json!(value),
         Strength::Learnt { shape, rate } => json!({"shape": shape, "rate": rate}),
-    };
-    let mut context = Map::new();
-    let mode = match model.context.mode {
+    }
+}
+
+fn context_tree(context: &ContextModel) -> Value {
+    let mode = match context.mode {
         ContextMode::None => "none",
         ContextMode::Given => "given",
         ContextMode::Latent { .. } => "latent",
         ContextMode::Unbounded => "unbounded",
     };
-    context.insert("mode".to_owned(), json!(mode));
-    if let ContextMode::Latent { count } = model.context.mode {
-        context.insert("count".to_owned(), json!(count));
+    let mut tree = json!({"mode": mode, "concentration": strength_tree(context.concentration)});
+    if let ContextMode::Latent { count } = context.mode {
+        tree["count"] = json!(count);
     }
-    context.insert("concentration".to_owned(), strength(model.context.concentration));
-    let local = match &model.identity.local_concentration {
-        LocalConcentration::Shared(Strength::Fixed(value)) => json!(value),
+    tree
+}
+
+fn identity_tree(identity: &IdentityModel) -> Value {
+    let local = match &identity.local_concentration {
+        LocalConcentration::Shared(Strength::Fixed(value))
+        | LocalConcentration::Own(Strength::Fixed(value)) => {
+            json!(value)
+        }
         LocalConcentration::Shared(Strength::Learnt { shape, rate }) => {
             json!({"shape": shape, "rate": rate, "shared": true})
         }
-        LocalConcentration::Own(Strength::Fixed(value)) => json!(value),
         LocalConcentration::Own(Strength::Learnt { shape, rate }) => {
             json!({"shape": shape, "rate": rate, "shared": false})
         }
         LocalConcentration::Named(each) => {
-            each.iter().map(|(name, &s)| (name.clone(), strength(s))).collect()
+            each.iter().map(|(name, &s)| (name.clone(), strength_tree(s))).collect()
         }
     };
-    let update = match model.face.update {
+    let strangers = match identity.strangers {
+        Strangers::Expected => "expected",
+        Strangers::Learnt => "learnt",
+    };
+    json!({
+        "global_concentration": strength_tree(identity.global_concentration),
+        "local_concentration": local, "strangers": strangers,
+    })
+}
+
+fn face_tree(face: &FaceModel) -> Value {
+    let update = match face.update {
         FaceUpdate::Collapsed => "collapsed",
         FaceUpdate::Explicit => "explicit",
     };
-    let face = match &model.face.kind {
+    match &face.kind {
         FaceKind::Isotropic(prior) => json!({
             "kind": "isotropic", "update": update,
             "mean": prior.mean, "kappa": prior.kappa, "shape": prior.shape, "rate": prior.rate,
@@ -277,36 +294,35 @@ pub fn to_tree(model: &Model) -> Value {
                 "freedom": prior.freedom, "power": prior.power, "spread": prior.spread,
             })
         }
-    };
-    let name = &model.name;
+    }
+}
+
+fn name_tree(name: &NameModel) -> Value {
     json!({
-        "context": context,
-        "identity": {
-            "global_concentration": strength(model.identity.global_concentration),
-            "local_concentration": local,
-            "strangers": match model.identity.strangers {
-                Strangers::Expected => "expected",
-                Strangers::Learnt => "learnt",
-            },
+        "concentration": strength_tree(name.concentration),
+        "error_rate": match name.error_rate {
+            ErrorRate::Fixed(value) => json!(value),
+            ErrorRate::Learnt { alpha, beta } => json!({"alpha": alpha, "beta": beta}),
         },
+        "mean_length": name.base.mean_length,
+        "alphabet_size": name.base.alphabet_size,
+        "update": match name.update {
+            NameUpdate::Exact => "exact",
+            NameUpdate::Paper => "paper",
+        },
+    })
+}
+
+/// The tree of keys of a model, every value resolved.
+pub fn to_tree(model: &Model) -> Value {
+    let evidence = &model.evidence;
+    json!({
+        "context": context_tree(&model.context),
+        "identity": identity_tree(&model.identity),
         "frame": {"repeat": model.repeat},
-        "evidence": {
-            "same": model.evidence.same, "different": model.evidence.different, "not": model.evidence.not,
-        },
-        "face": face,
-        "name": {
-            "concentration": strength(name.concentration),
-            "error_rate": match name.error_rate {
-                ErrorRate::Fixed(value) => json!(value),
-                ErrorRate::Learnt { alpha, beta } => json!({"alpha": alpha, "beta": beta}),
-            },
-            "mean_length": name.base.mean_length,
-            "alphabet_size": name.base.alphabet_size,
-            "update": match name.update {
-                NameUpdate::Exact => "exact",
-                NameUpdate::Paper => "paper",
-            },
-        },
+        "evidence": {"same": evidence.same, "different": evidence.different, "not": evidence.not},
+        "face": face_tree(&model.face),
+        "name": name_tree(&model.name),
     })
 }
 

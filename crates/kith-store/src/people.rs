@@ -43,7 +43,31 @@ pub struct Member {
     pub p: f64,
 }
 
+/// A face, with whose it is and where it was.
+struct Sighting {
+    person: PersonId,
+    member: Member,
+    frame: FrameRow,
+    time: Option<String>,
+    context: Option<String>,
+}
+
 impl Person {
+    /// One more face.
+    fn meet(&mut self, seen: Sighting) {
+        seen.context.into_iter().for_each(|context| *self.contexts.entry(context).or_default() += 1);
+        if let Some(time) = seen.time {
+            let seconds = |text: &str| kith_io::time::seconds(text).unwrap_or(f64::NAN);
+            let (first, last) = self.seen.get_or_insert_with(|| (time.clone(), time.clone()));
+            if seconds(&time) < seconds(first) {
+                *first = time;
+            } else if seconds(&time) > seconds(last) {
+                *last = time;
+            }
+        }
+        self.faces.push(seen.member);
+    }
+
     /// "named", "familiar" or "stranger": someone seen once and never named.
     pub fn standing(&self) -> &'static str {
         match (&self.name, self.faces.len()) {
@@ -124,27 +148,25 @@ impl Library {
         })
     }
 
-    /// Everybody: the named by name, then the familiar by how often they were seen, then strangers.
-    pub fn people(&self) -> Result<Vec<Person>, StoreError> {
-        struct Row {
-            person: PersonId,
-            member: Member,
-            frame: FrameRow,
-            time: Option<String>,
-            context: Option<String>,
-        }
+    /// Every face with whose it is, the most certain first.
+    fn sightings(&self) -> Result<Vec<Sighting>, StoreError> {
         let query = "SELECT person, faces.id, faces.key, p, frame, time, contexts.name FROM members \
                      JOIN faces ON faces.id = face JOIN frames ON frames.id = frame \
                      LEFT JOIN contexts ON contexts.id = frames.context ORDER BY p DESC, faces.id";
-        let rows: Vec<Row> = self.run(|| {
+        self.run(|| {
             let mut query = self.connection.prepare(query)?;
             let row = |row: &rusqlite::Row<'_>| {
                 let member = Member { row: row.get(1)?, key: row.get(2)?, p: row.get(3)? };
                 let (person, frame) = (row.get(0)?, row.get(4)?);
-                Ok(Row { person, member, frame, time: row.get(5)?, context: row.get(6)? })
+                Ok(Sighting { person, member, frame, time: row.get(5)?, context: row.get(6)? })
             };
             query.query_map([], row)?.collect()
-        })?;
+        })
+    }
+
+    /// Everybody: the named by name, then the familiar by how often they were seen, then strangers.
+    pub fn people(&self) -> Result<Vec<Person>, StoreError> {
+        let sightings = self.sightings()?;
         let named: Vec<(PersonId, Option<String>, f64)> = self.run(|| {
             let query =
                 "SELECT people.id, names.name, name_p FROM people LEFT JOIN names ON names.id = people.name";
@@ -159,20 +181,10 @@ impl Library {
             })
             .collect();
         let mut frames: HashMap<(PersonId, FrameRow), Vec<String>> = HashMap::new();
-        for row in rows {
-            let Some(person) = people.get_mut(&row.person) else { continue };
-            row.context.into_iter().for_each(|context| *person.contexts.entry(context).or_default() += 1);
-            if let Some(time) = row.time {
-                let seconds = |text: &str| kith_io::time::seconds(text).unwrap_or(f64::NAN);
-                let seen = person.seen.get_or_insert_with(|| (time.clone(), time.clone()));
-                if seconds(&time) < seconds(&seen.0) {
-                    seen.0 = time;
-                } else if seconds(&time) > seconds(&seen.1) {
-                    seen.1 = time;
-                }
-            }
-            frames.entry((row.person, row.frame)).or_default().push(row.member.key.clone());
-            person.faces.push(row.member);
+        for seen in sightings {
+            let Some(person) = people.get_mut(&seen.person) else { continue };
+            frames.entry((seen.person, seen.frame)).or_default().push(seen.member.key.clone());
+            person.meet(seen);
         }
         for ((id, _), keys) in frames.into_iter().filter(|(_, keys)| keys.len() > 1) {
             let conflict = format!("twice in one frame: {}", keys.join(", "));

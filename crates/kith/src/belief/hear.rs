@@ -26,17 +26,23 @@ pub enum Said<'a> {
 }
 
 impl Belief {
-    /// Somebody says something; when this returns it counts.
+    /// Somebody says something; when this returns it counts. What comes before something that is refused counts too.
     pub fn hear(&mut self, said: &[Said<'_>]) -> Result<(), TargetError> {
+        let names = said.iter().filter_map(|one| match *one {
+            Said::Name(_, name) | Said::Not(_, name) => Some(name),
+            _ => None,
+        });
+        self.target.check_names(self.waiting.names().iter().map(String::as_str).chain(names))?;
         let mut about = BTreeSet::new();
-        for one in said {
-            about.extend(self.target.hear(one)?);
+        let mut note = |one| self.target.hear(one).map(|faces| about.extend(faces));
+        let heard = said.iter().try_for_each(&mut note);
+        if let Some(chain) = self.chains().first().filter(|_| !about.is_empty()) {
+            let seating = chain.state().seating();
+            let group_of: Vec<_> = self.faces().map(|face| seating.identity_of(face)).collect();
+            let touched = with_company(about, &BTreeSet::new(), &group_of, MOST_TOUCHED);
+            self.settle(&touched);
         }
-        let Some(chain) = self.chains().first() else { return Ok(()) };
-        let group_of: Vec<_> = self.faces().map(|face| chain.state().seating().identity_of(face)).collect();
-        let touched = with_company(about, &BTreeSet::new(), &group_of, MOST_TOUCHED);
-        self.settle(&touched);
-        Ok(())
+        heard
     }
 
     /// The chains take in what was said of the target, and look at some faces again.

@@ -87,6 +87,12 @@ fn what_is_heard_counts_when_it_is_said() {
     let before = belief.clone();
     assert!(belief.hear(&[Said::Same(FaceId(1), FaceId(1))]).is_err());
     assert_eq!(belief.draws(), before.draws());
+    // What came before something that is refused counts.
+    let both = [Said::Name(FaceId(3), "Ben"), Said::Different(FaceId(0), FaceId(99))];
+    assert!(belief.hear(&both).is_err());
+    assert_eq!(belief.target().data().names(), ["Ann", "Ben"]);
+    belief.sweep(2);
+    belief.chains().iter().for_each(|chain| chain.state().check(belief.target()).unwrap());
     // Said often enough, what looks alike is apart.
     let apart = [Said::Different(FaceId(1), FaceId(3)); 40];
     belief.hear(&apart).unwrap();

@@ -41,6 +41,22 @@ impl Shortlist {
         self.decide(known, upper_bounds, exactly, [rng.uniform(), rng.uniform()], false)
     }
 
+    /// Starts again with what is known; returns the best of it.
+    fn begin(&mut self, known: &[(usize, f64)], upper_bounds: &mut [f32]) -> f64 {
+        self.places.clear();
+        self.ln_weights.clear();
+        self.ends.clear();
+        self.up_to.clear();
+        let mut best = f64::NEG_INFINITY;
+        for &(place, ln_weight) in known {
+            self.places.push(place);
+            self.ln_weights.push(ln_weight);
+            best = best.max(ln_weight);
+            upper_bounds.get_mut(place).into_iter().for_each(|bound| *bound = f32::NEG_INFINITY);
+        }
+        best
+    }
+
     /// The draw that two uniform numbers make; `is_eager` works everything out before it decides.
     fn decide(
         &mut self,
@@ -50,20 +66,8 @@ impl Shortlist {
         [along, within]: [f64; 2],
         is_eager: bool,
     ) -> usize {
+        let mut best = self.begin(known, upper_bounds);
         let Self { places, ln_weights, ends, up_to } = self;
-        places.clear();
-        ln_weights.clear();
-        ends.clear();
-        up_to.clear();
-        let mut best = f64::NEG_INFINITY;
-        for &(place, ln_weight) in known {
-            places.push(place);
-            ln_weights.push(ln_weight);
-            best = best.max(ln_weight);
-            if let Some(bound) = upper_bounds.get_mut(place) {
-                *bound = f32::NEG_INFINITY;
-            }
-        }
         for (tier, reach) in TIERS.into_iter().chain([f64::INFINITY]).enumerate() {
             let start = ends.last().copied().unwrap_or(0);
             let is_last = reach == f64::INFINITY;
