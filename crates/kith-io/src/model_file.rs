@@ -165,7 +165,8 @@ fn read_isotropic(keys: &mut Keys<'_>) -> Result<Option<Isotropic>, String> {
     Ok(Some(prior))
 }
 
-/// m, A, psi, nu, the power and the spread of scales: all or none.
+/// m, A, psi, nu, the power and the spread of scales: all or none. w, kappa and the
+/// length came later; draws without them have none.
 fn read_full(keys: &mut Keys<'_>) -> Result<Option<Full>, String> {
     if !all_or_none(keys, &["mean", "transform", "between", "freedom", "power", "spread"])? {
         return Ok(None);
@@ -176,7 +177,21 @@ fn read_full(keys: &mut Keys<'_>) -> Result<Option<Full>, String> {
     keys.number("freedom", &mut freedom)?;
     keys.number("power", &mut power)?;
     keys.number("spread", &mut spread)?;
-    Ok(Some(Full::new(FullPrior { mean, transform, between, freedom, power, spread })))
+    let (mut common, mut tail, mut length) = (0.0, f64::INFINITY, f64::INFINITY);
+    keys.number("common", &mut common)?;
+    keys.number("length", &mut length)?;
+    keys.number("tail", &mut tail)?;
+    Ok(Some(Full::new(FullPrior {
+        length: length.is_finite().then_some(length),
+        mean,
+        transform,
+        between,
+        freedom,
+        common,
+        tail,
+        power,
+        spread,
+    })))
 }
 
 /// Whether these keys are there; some of them alone are refused.
@@ -288,11 +303,18 @@ fn face_tree(face: &FaceModel) -> Value {
         }),
         FaceKind::Full(full) => {
             let prior = full.prior();
-            json!({
+            let mut face = json!({
                 "kind": "full", "update": update,
                 "mean": prior.mean, "transform": prior.transform, "between": prior.between,
-                "freedom": prior.freedom, "power": prior.power, "spread": prior.spread,
-            })
+                "freedom": prior.freedom, "common": prior.common, "power": prior.power, "spread": prior.spread,
+            });
+            if prior.tail.is_finite() {
+                face["tail"] = json!(prior.tail);
+            }
+            if let Some(length) = prior.length {
+                face["length"] = json!(length);
+            }
+            face
         }
     }
 }

@@ -67,21 +67,17 @@ pub fn all() -> Vec<Case> {
     };
     let latent = |count, concentration| ContextModel { mode: ContextMode::Latent { count }, concentration };
     let unbounded = |concentration| ContextModel { mode: ContextMode::Unbounded, concentration };
-    let full = |spread: f64| {
-        Full::new(FullPrior {
-            mean: vec![0.3, -0.2, 0.1],
-            transform: vec![1.0, 0.2, 0.0, -0.3, 0.8, 0.1, 0.0, 0.4, 1.2],
-            between: vec![6.0, 3.0, 1.5],
-            freedom: 9.0,
-            power: 1.0,
-            spread,
-        })
-    };
+    let full = |spread: f64| Full::new(full_prior(spread));
+    let common = |spread: f64| Full::new(FullPrior { common: 1.0, tail: 4.0, ..full_prior(spread) });
     vec![
         with("full", GIVEN, UNNAMED, &|m| m.face = FaceModel::full(full(0.0))),
         with("full, scales", GIVEN, UNNAMED, &|m| m.face = FaceModel::full(full(0.5))),
         with("full, scales, names, repeat", GIVEN, NAMED, &|m| {
             m.face = FaceModel::full(full(0.4));
+            m.repeat = 0.3;
+        }),
+        with("common, scales, names, repeat", GIVEN, NAMED, &|m| {
+            m.face = FaceModel::full(common(0.4));
             m.repeat = 0.3;
         }),
         with("none", GIVEN, UNNAMED, &|m| m.context.mode = ContextMode::None),
@@ -129,6 +125,40 @@ pub fn all() -> Vec<Case> {
             m.name.error_rate = ErrorRate::Learnt { alpha: 2.0, beta: 3.0 };
         }),
     ]
+}
+
+/// All modes, and faces as they are by default: a joint that is no density of faces, which nobody can draw from. The
+/// states are any states.
+pub fn weighed() -> Vec<Case> {
+    let by_default = |case: &Case| {
+        let prior = FullPrior { common: 0.4, tail: 3.0, power: 0.5, ..full_prior(0.4) };
+        let name = match case.name {
+            "names" => "names, faces as by default",
+            "evidence, names" => "evidence, names, faces as by default",
+            _ => return None,
+        };
+        let mut model = case.target.model().clone();
+        model.face = FaceModel::full(Full::new(prior));
+        Some(Case { name, target: case.target.clone().with_model(model).unwrap() })
+    };
+    let mut cases = all();
+    cases.extend(all().iter().filter_map(by_default));
+    cases
+}
+
+/// Covariances of their own in D = 3, drawn from with power 1.
+fn full_prior(spread: f64) -> FullPrior {
+    FullPrior {
+        length: None,
+        mean: vec![0.3, -0.2, 0.1],
+        transform: vec![1.0, 0.2, 0.0, -0.3, 0.8, 0.1, 0.0, 0.4, 1.2],
+        between: vec![6.0, 3.0, 1.5],
+        freedom: 9.0,
+        common: 0.0,
+        tail: f64::INFINITY,
+        power: 1.0,
+        spread,
+    }
 }
 
 /// The case of a name.

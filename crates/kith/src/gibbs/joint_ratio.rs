@@ -39,7 +39,7 @@ fn assert_constant_difference(case: &Case, what: &str, weights: &[f64], joints: 
 
 #[test]
 fn the_joint_from_statistics_is_the_plain_joint() {
-    for case in cases::all() {
+    for case in cases::weighed() {
         for (state, target) in states(&case) {
             let (fast, plain) = (state.ln_joint(&target), state.ln_joint_plain(&target));
             assert!((fast - plain).abs() < 1e-9, "{}: {fast} {plain}", case.name);
@@ -50,7 +50,7 @@ fn the_joint_from_statistics_is_the_plain_joint() {
 #[test]
 fn seats_are_weighed_by_the_joint() {
     let mut emptied = 0;
-    for case in cases::all() {
+    for case in cases::weighed() {
         let mut rng = driver(7);
         for (state, target) in states(&case) {
             let (model, data) = target.parts();
@@ -125,7 +125,7 @@ fn ln_joint_at_new(face: FaceId, x: &Centred, removed: &State, target: &Target, 
 
 #[test]
 fn contexts_are_weighed_by_the_joint() {
-    for case in cases::all() {
+    for case in cases::weighed() {
         for (state, target) in states(&case) {
             let (model, data) = target.parts();
             for frame in data.frames() {
@@ -163,7 +163,7 @@ fn contexts_are_weighed_by_the_joint() {
 
 #[test]
 fn names_are_weighed_by_the_joint() {
-    for case in cases::all() {
+    for case in cases::weighed() {
         for (state, target) in states(&case) {
             for &identity in state.seating.identities() {
                 let weights = names::ln_weights(identity, &state, &target);

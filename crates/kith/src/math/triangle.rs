@@ -14,11 +14,6 @@ pub fn of_scale(scale: f64, n: usize) -> Vec<f64> {
     root
 }
 
-/// Each row of a matrix of n rows.
-pub fn rows(root: &[f64], n: usize) -> impl Iterator<Item = &[f64]> {
-    (0..n).map(|r| &root[r * (r + 1) / 2..(r + 1) * (r + 2) / 2])
-}
-
 /// x^T M^-1 x = |G x|^2.
 pub fn quadratic_form(root: &[f64], x: &[f64]) -> f64 {
     Arch::new().dispatch(QuadraticForm { root, x })
@@ -44,6 +39,20 @@ impl pulp::NullaryFnOnce for QuadraticForm<'_> {
         }
         form
     }
+}
+
+/// x^T M x = |u|^2 with G^T u = x.
+pub fn form_of_inverse(root: &[f64], x: &[f64]) -> f64 {
+    let mut left = x.to_vec();
+    let mut form = 0.0;
+    for r in (0..x.len()).rev() {
+        let row = &root[r * (r + 1) / 2..(r + 1) * (r + 2) / 2];
+        let (before, own) = left.split_at_mut(r);
+        let u = own[0] / row[r];
+        before.iter_mut().zip(row).for_each(|(left, g)| *left -= u * g);
+        form += u * u;
+    }
+    form
 }
 
 /// Moves G from M to `M + c x x^T`; returns what ln |M| gains.

@@ -173,12 +173,10 @@ impl Posterior {
     pub(super) fn ln_bounds(&self, x: &Centred, out: &mut Vec<f64>) {
         let mut bounds = Vec::new();
         self.screen.upper_bounds_of(x, &mut bounds);
-        let seats = self.groups.iter().zip(&self.ln_highest_seat);
         out.clear();
-        out.extend(bounds.into_iter().zip(seats).map(|(bound, (group, ln_seat))| {
-            let is_known = !bound.is_nan();
-            ln_seat + if is_known { f64::from(bound) } else { self.model.face.ln_predictive(group, x) }
-        }));
+        // Where a bound is not a number, nothing is known.
+        let known = |bound: f32| if bound.is_nan() { f64::INFINITY } else { f64::from(bound) };
+        out.extend(bounds.into_iter().zip(&self.ln_highest_seat).map(|(bound, seat)| seat + known(bound)));
     }
 
     /// Whether one context holds everything.

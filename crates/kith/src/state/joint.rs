@@ -6,7 +6,7 @@ use super::{Name, State};
 use crate::data::{Dataset, Statement};
 use crate::ids::{FaceId, IdentityId};
 use crate::math::{ln_beta_density, ln_gamma};
-use crate::model::face::FaceKind;
+use crate::model::face::{FaceKind, factor_to};
 use crate::model::{ContextMode, ErrorRate, FaceUpdate, FullPrior, Isotropic, NameUpdate};
 use crate::target::Target;
 
@@ -224,6 +224,20 @@ fn ln_scale(spread: f64, scale: u8) -> f64 {
     if spread == 0.0 { 0.0 } else { (weight(f64::from(scale) - 3.0) / total).ln() }
 }
 
+/// The density of an identity's mean: Gaussian, or Student's t where the tail has degrees of freedom.
+fn ln_density_of_mean(mean: &[f64], variances: &[f64], tail: f64) -> f64 {
+    let d = mean.len() as f64;
+    let ln_widths: f64 = variances.iter().map(|variance| variance.ln()).sum();
+    let q: f64 = mean.iter().zip(variances).map(|(mean, variance)| mean * mean / variance).sum();
+    if tail.is_infinite() {
+        return -0.5 * (d * (2.0 * PI).ln() + ln_widths + q);
+    }
+    ln_gamma(0.5 * (tail + d))
+        - ln_gamma(0.5 * tail)
+        - 0.5 * (d * (PI * tail).ln() + ln_widths)
+        - 0.5 * (tail + d) * (1.0 + q / tail).ln()
+}
+
 impl State {
     /// `power * ln f` of the full-covariance model as it stands in its documentation: moments face by face, the
     /// determinant by elimination, the residuals' t as a ratio of multivariate Gamma functions.
@@ -233,8 +247,9 @@ impl State {
         let total: f64 = lambdas.iter().sum();
         // A face lies where `f32` says.
         let axis = |face: FaceId, row: &[f64]| -> f64 {
+            let factor = factor_to(prior.length, data.embedding(face));
             let x = data.embedding(face).iter().zip(&prior.mean).zip(row);
-            let y: f64 = x.map(|((&x, m), a)| a * (f64::from(x) - m)).sum();
+            let y: f64 = x.map(|((&x, m), a)| a * (factor * f64::from(x) - m)).sum();
             f64::from(y as f32)
         };
         let rows: Vec<&[f64]> = prior.transform.chunks_exact(data.dimension()).collect();
@@ -242,11 +257,8 @@ impl State {
             faces.iter().map(|&f| rows.iter().map(|row| axis(f, row)).collect()).collect();
         let weighted = || ys.iter().zip(&lambdas);
         let mean: Vec<f64> = (0..d).map(|k| weighted().map(|(y, l)| l * y[k]).sum::<f64>() / total).collect();
-        let mut ln_f = 0.0;
-        for (mean, psi) in mean.iter().zip(&prior.between) {
-            let variance = psi + 1.0 / total;
-            ln_f -= 0.5 * ((2.0 * PI * variance).ln() + mean * mean / variance);
-        }
+        let variances: Vec<f64> = prior.between.iter().map(|psi| psi + 1.0 / total).collect();
+        let mut ln_f = ln_density_of_mean(&mean, &variances, prior.tail);
         let scale = prior.freedom - d as f64 - 1.0;
         let mut matrix: Vec<Vec<f64>> =
             (0..d).map(|r| (0..d).map(|c| if r == c { 1.0 } else { 0.0 }).collect()).collect();
@@ -267,8 +279,16 @@ impl State {
             }
         }
         let ln_multigamma = |a: f64| (0..d).map(|k| ln_gamma(a - 0.5 * k as f64)).sum::<f64>();
-        ln_f += ln_multigamma(0.5 * (prior.freedom + n - 1.0)) - ln_multigamma(0.5 * prior.freedom);
-        ln_f -= 0.5 * (n - 1.0) * d as f64 * (PI * scale).ln() + 0.5 * (prior.freedom + n - 1.0) * ln_det;
+        let own = ln_multigamma(0.5 * (prior.freedom + n - 1.0))
+            - ln_multigamma(0.5 * prior.freedom)
+            - 0.5 * (n - 1.0) * d as f64 * (PI * scale).ln()
+            - 0.5 * (prior.freedom + n - 1.0) * ln_det;
+        let residual = |(y, lambda): (&Vec<f64>, &f64)| -> f64 {
+            lambda * y.iter().zip(&mean).map(|(y, mean)| (y - mean).powi(2)).sum::<f64>()
+        };
+        let trace: f64 = weighted().map(residual).sum();
+        let common = -0.5 * ((n - 1.0) * d as f64 * (2.0 * PI).ln() + trace);
+        ln_f += (1.0 - prior.common) * own + prior.common * common;
         let ln_lambdas: f64 = lambdas.iter().map(|lambda| lambda.ln()).sum();
         prior.power * (ln_f + 0.5 * d as f64 * (ln_lambdas - total.ln()))
     }

@@ -20,9 +20,11 @@
 //!    means are one product of matrices in `f32`, and a rational function stands for the logarithm. The result is not
 //!    the density, but never below it: distances are rounded down, constants up, by more than `f32` can lose. It buys a
 //!    factor of ten to thirty over a dot product in `f64` per seat.
-//! 2. **Quadratic forms** (`forms.rs`). Where an identity has a covariance, a distance says little. For identities of four
-//!    faces and more the quadratic form itself is bounded from below, again for the whole block, by a product with the
-//!    inverse Cholesky factor in `f32`; idle threads help. Which thread worked it out changes no bit of it.
+//! 2. **One number for a covariance.** Where an identity has a covariance of its own, a distance says how far, but not
+//!    in which direction. The quadratic form is at least the squared distance over the largest eigenvalue, and the
+//!    Frobenius norm of the scatter, kept up to date by every move, is an upper bound of that. Beside it every
+//!    residual counts under the common covariance too, which distances give exactly. Together they leave few identities
+//!    to weigh by their D^2 numbers; before, all were.
 //! 3. **Seats' weights in a table** (`seats.rs`). ln (N_ci + alpha_c pi_0i) costs a logarithm per seat. A table per context
 //!    keeps it in `f32`, rounded up, and only the one or two entries that a move changes are worked out anew. A face's own
 //!    place is out of date by one while the face is lifted, and is never bounded: it is weighed exactly (step 5).
@@ -44,7 +46,6 @@
 //! The tests scan with an `Observer` that compares every bound and every weight of whole scans with
 //! [`super::assignments::ln_weights`].
 
-mod forms;
 mod memo;
 mod screen;
 mod seats;
@@ -173,8 +174,7 @@ impl Scan {
                 state.look(face, target, x);
             }
             if is_screened {
-                let identities = state.seating.identities();
-                self.screen.look(&block, |place| state.faces.group(identities[place]), face_model);
+                self.screen.look(&block);
             } else if is_collapsed {
                 self.remember(faces, &block, state, target);
             }

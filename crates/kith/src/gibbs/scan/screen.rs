@@ -3,36 +3,33 @@
 //! One product of matrices in `f32` gives every face's product with every identity's sum; the rest is arithmetic on
 //! vectors of identities. Of a column (an identity) these numbers are known, per scale s and level l of psi:
 //!
-//! `upper_bound = max_s (C_s - H r(G_s d) - sum_l W_ls (p_l + t_ls))`, with `d = |y|^2 + |m|^2 - v sum_l p_l`
+//! `upper_bound = max_s (C_s - H r(G_s d) - E_s d - F r(Q_s + sum_l W_ls (p_l + t_ls)))`
 //!
-//! where p is the product, d a lower bound of the squared distance to the mean, t what the face alone adds, and
+//! with `d = |y|^2 + |m|^2 - v sum_l p_l`, where p is the product, d a lower bound of the squared distance to the mean, t what the face alone adds, and
 //! `r(a) = 3a (2 + a) / (6 + 6a + a^2)`, a lower bound of ln (1 + a). Rounding is on the safe side: of a product of
 //! D numbers it is at most `D 2^-24 |y| |sum|`, and `2 |y| |m| <= |y|^2 + |m|^2`, so that squares taken a little too
 //! small make up for it.
 //!
-//! Of an identity with several faces d says too little: its faces spread further in some directions than in others.
-//! There the quadratic form `q = e^T (P I + S)^-1 e`, `e = y - ybar`, is taken itself, by a product with a matrix for all
-//! faces of the block (`forms.rs`), and `G_s q` stands for `G_s d`.
+//! An identity's faces spread further in some directions than in others; G_s has the widest of them, so that the bound
+//! holds for all. Where that says too little, the seat is weighed exactly (`shortlist.rs`).
 
 use std::ops::Range;
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 use pulp::Arch;
-use rayon::prelude::*;
 
-use super::forms::Forms;
 use crate::math::vectors::dot_in_lanes_f32;
 use crate::model::FaceModel;
-use crate::model::face::{Axes, Centred, Coefficients, Group, MOST_LEVELS, QuadraticForm};
+use crate::model::face::{Axes, Centred, Coefficients, Group, MOST_LEVELS};
 
 /// So many identities are looked at together.
 const LANES: usize = 16;
 /// So many identities' products are kept at once, near the processor.
 const TILE: usize = 256;
-/// From so many products of numbers on, the forms of a tile are shared among threads, and at least so many each.
-const SHARED: usize = 4_000_000;
-const SHARE: usize = 8;
+/// What is added to a bound is a little more than it is, and what is taken off a little less, for rounding.
+const A_BIT_MORE: f64 = 1e-6;
+const A_BIT_LESS: f64 = 1.0 - 1e-5;
 /// r is as good as at its limit from here on, and squares stay finite.
 const FAR: f32 = 1e9;
 
@@ -45,7 +42,8 @@ pub(crate) struct Screen {
     levels: Vec<Range<usize>>,
     /// lambda per scale.
     lambdas: Vec<f64>,
-    has_means: bool,
+    /// F, where the mean has a part of its own.
+    of_means: Option<f32>,
     /// Coordinates are multiplied by this, so that a person's faces are about 1 apart.
     unit: f64,
     /// 1 minus what rounding may add.
@@ -53,7 +51,7 @@ pub(crate) struct Screen {
     n_columns: usize,
     /// A row per identity: the sum of its faces.
     sums: Vec<f32>,
-    /// Per group of LANES identities, field after field: v, m squared, H, then C, G and W.
+    /// Per group of LANES identities, field after field: v, m squared, H, then C, G, E, Q and W.
     constants: Vec<f32>,
     faces: Vec<f32>,
     /// Per face: |y|^2, then t per level and scale.
@@ -63,25 +61,18 @@ pub(crate) struct Screen {
     stride: usize,
     products: Vec<f32>,
     coefficients: Coefficients,
-    /// The identities' quadratic forms, and room to work them out.
-    matrices: Vec<QuadraticForm>,
-    /// Whether the identity has a form that is still to be worked out.
-    is_stale: Vec<bool>,
-    forms: Forms,
-    /// Lower bounds on the forms of a tile, a row per face; NaN where there is none.
-    known: Vec<f32>,
 }
 
 impl Screen {
     /// Without faces and identities.
     pub fn new(model: &FaceModel) -> Self {
-        let Axes { n_axes, levels, lambdas, has_means, unit } = model.axes();
+        let Axes { n_axes, levels, lambdas, of_means, unit } = model.axes();
         let safe = 1.0 - (2 * n_axes + 64) as f64 * f64::from(f32::EPSILON);
         Self {
             n_axes,
             levels,
             lambdas,
-            has_means,
+            of_means: of_means.map(|factor| (A_BIT_LESS * factor) as f32),
             unit,
             safe,
             n_columns: 0,
@@ -93,10 +84,6 @@ impl Screen {
             stride: 0,
             products: Vec::new(),
             coefficients: Coefficients::default(),
-            matrices: Vec::new(),
-            is_stale: Vec::new(),
-            forms: Forms::default(),
-            known: Vec::new(),
         }
     }
 
@@ -116,8 +103,6 @@ impl Screen {
         if self.sums.len() < n_columns * self.n_axes {
             self.sums.resize(n_columns * self.n_axes, 0.0);
             self.constants.resize(n_columns / LANES * self.n_fields() * LANES, f32::NEG_INFINITY);
-            self.matrices.resize_with(n_columns, QuadraticForm::default);
-            self.is_stale.resize(n_columns, false);
         }
         if n_columns > self.stride {
             self.widen(n_columns);
@@ -136,8 +121,6 @@ impl Screen {
             let to = self.at(place, field);
             self.constants[to] = value;
         }
-        self.matrices.swap(place, last);
-        self.is_stale[place] = self.is_stale[last];
         for row in from_row..self.n_rows() {
             self.upper_bounds[row * self.stride + place] = self.upper_bounds[row * self.stride + last];
         }
@@ -149,35 +132,20 @@ impl Screen {
         let sum = model.bound(group, self.unit, self.safe, &mut of);
         let row = &mut self.sums[place * self.n_axes..(place + 1) * self.n_axes];
         row.iter_mut().zip(sum).for_each(|(to, from)| *to = (self.unit * from) as f32);
-        let (a_bit_more, a_bit_less) = (1e-6, 1.0 - 1e-5);
-        let constants = of.constants.iter().map(|c| c + 1e-3 + c.abs() * a_bit_more);
-        let fields = [of.pull, of.square, of.half * a_bit_less].into_iter();
+        let constants = of.constants.iter().map(|c| c + 1e-3 + c.abs() * A_BIT_MORE);
+        let fields = [of.pull, of.square, of.half * A_BIT_LESS].into_iter();
         let fields = fields.chain(constants).chain(of.gains.iter().copied());
-        for (field, value) in fields.chain(of.weights.iter().copied()).enumerate() {
+        let less = of.commons.iter().chain(&of.of_sums).map(|value| value * A_BIT_LESS);
+        for (field, value) in fields.chain(less).chain(of.weights.iter().copied()).enumerate() {
             let to = self.at(place, field);
             self.constants[to] = value as f32;
         }
         self.coefficients = of;
-        self.is_stale[place] = group.has_form();
-        if !rows.is_empty() {
-            self.work_out(place, group, model);
-            let mut forms = std::mem::take(&mut self.forms);
-            self.take_forms(place, Some(rows), &mut forms);
-            self.forms = forms;
-            Arch::new().dispatch(OneColumn { screen: self, place, rows });
-        }
+        Arch::new().dispatch(OneColumn { screen: self, place, rows });
     }
 
-    /// Works out the form of an identity, if it has one that is not known.
-    fn work_out(&mut self, place: usize, group: &Group, model: &FaceModel) {
-        if std::mem::take(&mut self.is_stale[place]) || !group.has_form() {
-            group.form(model, &mut self.matrices[place]);
-        }
-    }
-
-    /// Looks at the next faces: their bounds with all identities, whose groups `group_at` gives.
-    pub fn look<'a>(&mut self, block: &[Centred], group_at: impl Fn(usize) -> &'a Group, model: &FaceModel) {
-        (0..self.n_columns).for_each(|place| self.work_out(place, group_at(place), model));
+    /// Looks at the next faces: their bounds with all identities.
+    pub fn look(&mut self, block: &[Centred]) {
         let (mut faces, mut looks) = (std::mem::take(&mut self.faces), std::mem::take(&mut self.looks));
         faces.clear();
         looks.clear();
@@ -198,46 +166,15 @@ impl Screen {
                 let faces = faces.subcols(axes.start, axes.len()).transpose();
                 matmul(out, Accum::Replace, sums.subcols(axes.start, axes.len()), faces, 1.0, Par::Seq);
             }
-            self.look_at_forms(first..(first + width).min(self.n_columns));
             Arch::new().dispatch(OneTile { screen: self, first, width });
         }
-    }
-
-    /// The forms of all faces with the identities of a tile. Where that is much work, idle threads help: a form is the
-    /// same whoever works it out.
-    fn look_at_forms(&mut self, places: Range<usize>) {
-        let (first, n_rows) = (places.start, self.n_rows());
-        let mut known = std::mem::take(&mut self.known);
-        known.clear();
-        known.resize(n_rows * TILE, f32::NAN);
-        let mut put = |place: usize, found: &[f32]| {
-            found.iter().enumerate().for_each(|(row, form)| known[row * TILE + place - first] = *form);
-        };
-        let n_products: usize = self.matrices[places.clone()].iter().map(|form| form.size() * n_rows).sum();
-        if n_products > SHARED {
-            let take = |forms: &mut Forms, place: usize| {
-                self.take_forms(place, None, forms);
-                forms.lower_bounds.clone()
-            };
-            let found: Vec<Vec<f32>> =
-                places.clone().into_par_iter().with_min_len(SHARE).map_init(Forms::default, take).collect();
-            places.zip(found).for_each(|(place, found)| put(place, &found));
-        } else {
-            let mut forms = std::mem::take(&mut self.forms);
-            for place in places {
-                self.take_forms(place, None, &mut forms);
-                put(place, &forms.lower_bounds);
-            }
-            self.forms = forms;
-        }
-        self.known = known;
     }
 
     /// A face's coordinates and what it alone adds.
     fn look_at(&self, x: &Centred, face: &mut Vec<f32>, look: &mut Vec<f32>) {
         face.extend(x.values().iter().map(|value| (self.unit * value) as f32));
         look.push((self.unit * self.unit * x.square() * self.safe) as f32);
-        if self.has_means {
+        if self.of_means.is_some() {
             for square in x.squares() {
                 let at_scale = |lambda: &f64| (0.5 * lambda * square * self.safe) as f32;
                 look.extend(self.lambdas.iter().map(at_scale));
@@ -245,34 +182,16 @@ impl Screen {
         }
     }
 
-    /// Per identity: an upper bound of the ln predictive of one face, block or no block. NaN where nothing is known:
-    /// where there is a quadratic form.
+    /// Per identity: an upper bound of the ln predictive of one face, block or no block.
     pub fn upper_bounds_of(&self, x: &Centred, out: &mut Vec<f32>) {
         let (mut face, mut look) = (Vec::new(), Vec::new());
         self.look_at(x, &mut face, &mut look);
         out.clear();
         Arch::new().dispatch(OneFace { screen: self, face: &face, look: &look, out });
         out.truncate(self.n_columns);
-        let has_form =
-            self.matrices.iter().zip(&self.is_stale).map(|(form, is_stale)| *is_stale || !form.is_empty());
-        out.iter_mut()
-            .zip(has_form)
-            .filter(|(_, has_form)| *has_form)
-            .for_each(|(bound, _)| *bound = f32::NAN);
     }
 
-    /// Works out lower bounds on the quadratic forms of the faces of some rows, or of all, where the identity has one.
-    fn take_forms(&self, place: usize, rows: Option<&[usize]>, forms: &mut Forms) {
-        let (n, form) = (self.n_axes, &self.matrices[place]);
-        let sum = &self.sums[place * n..(place + 1) * n];
-        let face = |row: usize| &self.faces[row * n..(row + 1) * n];
-        match rows {
-            Some(rows) => forms.take(form, rows.iter().map(|&row| face(row)), sum, self.safe),
-            None => forms.take(form, self.faces.chunks_exact(n), sum, self.safe),
-        }
-    }
-
-    /// Per identity: an upper bound of the ln predictive of a face of the block. May be NaN: nothing is known then.
+    /// Per identity: an upper bound of the ln predictive of a face of the block. Not a number where nothing is known.
     pub fn upper_bounds(&self, row: usize) -> &[f32] {
         &self.upper_bounds[row * self.stride..row * self.stride + self.n_columns]
     }
@@ -286,11 +205,12 @@ impl Screen {
     }
 
     fn n_looks(&self) -> usize {
-        1 + if self.has_means { self.levels.len() * self.n_scales() } else { 0 }
+        1 + if self.of_means.is_some() { self.levels.len() * self.n_scales() } else { 0 }
     }
 
     fn n_fields(&self) -> usize {
-        2 + 2 * self.n_scales() + self.n_looks()
+        let of_means = if self.of_means.is_some() { 2 + self.levels.len() } else { 0 };
+        3 + (2 + of_means) * self.n_scales()
     }
 
     fn at(&self, place: usize, field: usize) -> usize {
@@ -336,28 +256,33 @@ impl Screen {
         distance
     }
 
-    /// The upper bounds of LANES identities for one face, their products given per level, and their distances.
+    /// The upper bounds of LANES identities for one face, their products given per level.
     #[inline(always)]
-    fn of_lanes(&self, group: usize, products: &[Lanes], distance: &Lanes, look: &[f32]) -> Lanes {
-        let fields = self.fields(group);
+    fn of_lanes(&self, group: usize, products: &[Lanes], look: &[f32]) -> Lanes {
+        let distance = self.distances(group, products, look);
+        let (fields, n_scales) = (self.fields(group), self.n_scales());
         let field = |at: usize| field(fields, at);
         let half = field(2);
         let mut best = [f32::NEG_INFINITY; LANES];
-        for scale in 0..self.n_scales() {
-            let (constant, gain) = (field(3 + scale), field(3 + self.n_scales() + scale));
+        for scale in 0..n_scales {
+            let (constant, gain) = (field(3 + scale), field(3 + n_scales + scale));
             let mut bound = [0.0; LANES];
             for lane in 0..LANES {
-                let a = (gain[lane] * distance[lane]).min(FAR);
-                let r = (3.0 * a * (2.0 + a)) / (6.0 + a * (6.0 + a));
-                bound[lane] = constant[lane] - half[lane] * r;
+                bound[lane] = constant[lane] - half[lane] * below_ln_1p(gain[lane] * distance[lane]);
             }
-            if self.has_means {
+            if let Some(factor) = self.of_means {
+                let (common, of_sum) = (field(3 + 2 * n_scales + scale), field(3 + 3 * n_scales + scale));
+                let mut of_mean = *of_sum;
                 for (level, product) in products.iter().enumerate() {
-                    let at = level * self.n_scales() + scale;
-                    let (weight, own) = (field(3 + 2 * self.n_scales() + at), look[1 + at]);
+                    let at = level * n_scales + scale;
+                    let (weight, own) = (field(3 + 4 * n_scales + at), look[1 + at]);
                     for lane in 0..LANES {
-                        bound[lane] -= weight[lane] * (product[lane] + own);
+                        of_mean[lane] += weight[lane] * (product[lane] + own);
                     }
+                }
+                for lane in 0..LANES {
+                    let of_mean = factor * below_ln_1p(of_mean[lane].max(0.0));
+                    bound[lane] -= common[lane] * distance[lane] + of_mean;
                 }
             }
             for lane in 0..LANES {
@@ -366,6 +291,13 @@ impl Screen {
         }
         best
     }
+}
+
+/// r(a), a lower bound of ln (1 + a) for a >= 0.
+#[inline(always)]
+fn below_ln_1p(a: f32) -> f32 {
+    let a = a.min(FAR);
+    (3.0 * a * (2.0 + a)) / (6.0 + a * (6.0 + a))
 }
 
 #[inline(always)]
@@ -396,12 +328,7 @@ impl pulp::NullaryFnOnce for OneTile<'_> {
                 }
                 let (group, products) = ((first + at) / LANES, &products[..n_levels]);
                 let look = screen.look_of(row);
-                let mut distances = screen.distances(group, products, look);
-                let known: &Lanes = screen.known[row * TILE + at..].first_chunk().expect("a whole tile");
-                for lane in 0..LANES {
-                    distances[lane] = if known[lane] >= 0.0 { known[lane] } else { distances[lane] };
-                }
-                let bounds = screen.of_lanes(group, products, &distances, look);
+                let bounds = screen.of_lanes(group, products, look);
                 let to = row * screen.stride + first + at;
                 screen.upper_bounds[to..to + LANES].copy_from_slice(&bounds);
             }
@@ -432,8 +359,7 @@ impl pulp::NullaryFnOnce for OneFace<'_> {
                 }
             }
             let products = &products[..screen.levels.len()];
-            let distances = screen.distances(group, products, look);
-            out.extend_from_slice(&screen.of_lanes(group, products, &distances, look));
+            out.extend_from_slice(&screen.of_lanes(group, products, look));
         }
     }
 }
@@ -454,18 +380,14 @@ impl pulp::NullaryFnOnce for OneColumn<'_> {
         let n = screen.n_axes;
         let sum = &screen.sums[place * n..(place + 1) * n];
         let mut products = [[0.0; LANES]; MOST_LEVELS];
-        for (at, &row) in rows.iter().enumerate() {
+        for &row in rows {
             let face = &screen.faces[row * n..(row + 1) * n];
             for (lanes, axes) in products.iter_mut().zip(&screen.levels) {
                 lanes[place % LANES] = dot_in_lanes_f32(&sum[axes.clone()], &face[axes.clone()]);
             }
             let (group, products) = (place / LANES, &products[..screen.levels.len()]);
             let look = screen.look_of(row);
-            let mut distances = screen.distances(group, products, look);
-            if let Some(form) = screen.forms.lower_bounds.get(at) {
-                distances[place % LANES] = *form;
-            }
-            let bounds = screen.of_lanes(group, products, &distances, look);
+            let bounds = screen.of_lanes(group, products, look);
             screen.upper_bounds[row * screen.stride + place] = bounds[place % LANES];
         }
     }

@@ -15,6 +15,8 @@ pub(super) struct After {
     pub gain: PerScale,
     /// Everything that does not depend on the next face.
     pub ln_constant: PerScale,
+    /// L.
+    pub total: f64,
 }
 
 /// The faces before the next one: how many, L, |sum|^2 per level, and ln |I + S/P|.
@@ -41,11 +43,14 @@ impl After {
         let d = model.n_axes() as f64;
         let mut ln_before = 0.0;
         if n > 0 {
-            ln_before = 0.5 * model.quadratic_of_mean(squares, total) - model.ln_mean_scale(total)
-                + model.ln_step(f64::from(n))
-                - 0.5 * ln_det;
+            let own = model.ln_step(f64::from(n)) - 0.5 * ln_det;
+            let common = -0.5 * d * (2.0 * std::f64::consts::PI).ln();
+            ln_before = model.between_own_and_common(own, common)
+                - model.ln_mean_scale(total)
+                - model.ln_mean_shape(model.quadratic_of_mean(squares, total));
         }
-        let Self { weights, gain, ln_constant } = self;
+        let Self { weights, gain, ln_constant, total: kept } = self;
+        *kept = total;
         weights.clear();
         weights.extend(model.levels.iter().map(|(_, psi)| {
             model.scales.lambda.map(|lambda| 1.0 / ((total + lambda) * (1.0 + (total + lambda) * psi)))
@@ -76,10 +81,18 @@ impl After {
             let square = squares[level] + lambda * (2.0 * products[level] + lambda * x.squares[level]);
             mean += weights[scale] * square;
         }
-        let mut term = self.ln_constant[scale] - 0.5 * mean;
+        let mut term = self.ln_constant[scale] + model.ln_mean_shape(mean);
         if n > 0 {
-            term -= 0.5 * (model.prior().freedom + f64::from(n)) * (self.gain[scale] * q).ln_1p();
+            let own = (model.prior().freedom + f64::from(n)) * (self.gain[scale] * q).ln_1p();
+            let common = self.gain[scale] * distance(self.total, squares, products, x);
+            term -= 0.5 * model.between_own_and_common(own, common);
         }
         term
     }
+}
+
+/// |y - ybar|^2, for faces that sum to L ybar.
+fn distance(total: f64, squares: &[f64], products: &[f64; MOST_LEVELS], x: &Centred) -> f64 {
+    let (square, product) = (squares.iter().sum::<f64>(), products[..squares.len()].iter().sum::<f64>());
+    (x.square - 2.0 * product / total + square / (total * total)).max(0.0)
 }

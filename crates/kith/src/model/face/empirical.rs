@@ -63,22 +63,30 @@ impl Isotropic {
         let total = embeddings.rows().map(|row| distance(row, &mean)).sum::<f64>() / (n as f64 * dimension);
         let total = if total.is_normal() { total } else { 1.0 };
 
-        let gallery = evenly(n, GALLERY);
-        let mut nearest: Vec<f64> = evenly(n, QUERIES)
-            .into_iter()
-            .map(|query| {
-                let x = embeddings.row(query);
-                let others = gallery.iter().filter(|&&other| other != query);
-                others.map(|&other| between_rows(x, embeddings.row(other))).fold(f64::INFINITY, f64::min)
-            })
-            .filter(|d| d.is_finite())
-            .collect();
-        nearest.sort_by(f64::total_cmp);
+        let (nearest, _) = nearest_squares(embeddings);
         let median = nearest.get(nearest.len() / 2).map_or(total, |d| d / (2.0 * dimension));
         let within = median.clamp(1e-3 * total, 0.9 * total);
         let shape = 2.0 + 16.0;
         Self { mean, kappa: within / (total - within), shape, rate: within * (shape - 1.0) }
     }
+}
+
+/// The squared distances of some faces to the nearest other one that is not equal, the shortest first, and the share of
+/// them that have an equal one. Copies of a photo say nothing of how photos vary.
+pub(super) fn nearest_squares(embeddings: &Embeddings) -> (Vec<f64>, f64) {
+    let gallery = evenly(embeddings.len(), GALLERY);
+    let queries = evenly(embeddings.len(), QUERIES);
+    let (mut squares, mut n_copies) = (Vec::new(), 0.0);
+    for &query in &queries {
+        let x = embeddings.row(query);
+        let others = || gallery.iter().filter(|&&other| other != query);
+        let distances: Vec<f64> = others().map(|&other| between_rows(x, embeddings.row(other))).collect();
+        n_copies += f64::from(u8::from(distances.contains(&0.0)));
+        squares.push(distances.into_iter().filter(|&square| square > 0.0).fold(f64::INFINITY, f64::min));
+    }
+    squares.retain(|square| square.is_finite());
+    squares.sort_by(f64::total_cmp);
+    (squares, n_copies / queries.len().max(1) as f64)
 }
 
 /// At most `most` numbers below `n`, evenly spaced.

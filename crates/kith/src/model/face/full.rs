@@ -5,15 +5,27 @@
 //! `L = sum lambda`, `ybar = sum lambda y / L` and `S = sum lambda (y - ybar)(y - ybar)^T`, the faces y_1..y_n of an
 //! identity have density
 //!
-//! `f(y_1..y_n | lambda) = prod_d N(ybar_d; 0, psi_d + 1/L) * t(S) * L^(-D/2) * prod lambda^(D/2)`
+//! `f(y_1..y_n | lambda) = m(ybar; psi + 1/L) * t(S)^(1-w) * g(S)^w * L^(-D/2) * prod lambda^(D/2)`
 //!
-//! where the residuals are those of a Gaussian whose covariance has an inverse-Wishart prior with `nu` degrees of
-//! freedom and mean I, integrated out (`P = nu - D - 1`):
+//! **The mean** has a t density with kappa degrees of freedom and squared widths psi_d + 1/L: with
+//! `q = sum_d ybar_d^2 / (psi_d + 1/L)`,
+//!
+//! `m = Gamma((kappa+D)/2) / Gamma(kappa/2) * prod_d (kappa pi (psi_d + 1/L))^(-1/2) * (1 + q/kappa)^(-(kappa+D)/2)`,
+//!
+//! so that a face far from everybody is somebody new: its cost grows with the logarithm of the distance, that of joining
+//! anybody with its square.
+//!
+//! **The residuals** are judged by two experts. One knows the common covariance I alone,
+//! `g = (2 pi)^(-(n-1) D/2) exp(-tr S / 2)`; for the other the identity has a covariance of its own, with an
+//! inverse-Wishart prior of `nu` degrees of freedom and mean I, integrated out (`P = nu - D - 1`):
 //!
 //! `t = prod_{k=1}^{n-1} Gamma((nu+k)/2) / Gamma((nu+k-D)/2) * (pi P)^(-(n-1) D/2) * |I + S/P|^(-(nu+n-1)/2)`.
 //!
-//! So a person's photos may spread far in directions of their own, which a shared covariance would cut into pieces.
-//! The joint counts `f^power`: photos of one person are less than independent.
+//! With t alone (w = 0) hundreds of strangers fit into one identity whose covariance grows into the population's: that
+//! costs once, and gains with every face. With g alone (w = 1) people with many photos, who spread far in directions of
+//! their own, are cut into pieces. Between the two, spreading in few directions is cheap and growing in all of them
+//! costs every face. The joint counts `f^power`: photos of one person are less than independent, and so are the
+//! coordinates of an embedding.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -21,7 +33,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::after::{After, Next, Others};
-use super::bound::{Coefficients, QuadraticForm};
+use super::bound::Coefficients;
 use super::scales::{PerScale, Scales};
 use super::scatter::Scatter;
 use super::{Centred, Portrait};
@@ -36,6 +48,8 @@ pub const MOST_LEVELS: usize = 16;
 /// The prior over an identity's mean and covariance, as people write it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FullPrior {
+    /// Every embedding is brought to this length first; none: they are taken as they are.
+    pub length: Option<f64>,
     /// m, of the embeddings' dimension.
     pub mean: Vec<f64>,
     /// A, one row after the other, each as long as `mean`.
@@ -45,6 +59,10 @@ pub struct FullPrior {
     pub between: Vec<f64>,
     /// nu.
     pub freedom: f64,
+    /// w: how much the common covariance counts in the residuals, from 0 (an identity's own alone) to 1.
+    pub common: f64,
+    /// kappa: the degrees of freedom of the mean's density; infinity makes it Gaussian.
+    pub tail: f64,
     /// To which power the density of faces counts, at most 1.
     pub power: f64,
     /// The standard deviation of ln lambda; 0 gives all faces the same scale.
@@ -58,6 +76,8 @@ pub struct Full {
     /// Axes of equal psi.
     pub(super) levels: Vec<(Range<usize>, f64)>,
     pub(super) scales: Scales,
+    /// ln Gamma((kappa+D)/2) - ln Gamma(kappa/2) - D/2 ln (kappa pi).
+    ln_mean_constant: f64,
 }
 
 /// The faces of one identity.
@@ -69,6 +89,8 @@ pub struct FullGroup {
     /// L, and sum ln lambda.
     total: f64,
     ln_scales: f64,
+    /// sum lambda |y|^2.
+    weighted: f64,
     scatter: Scatter,
     after: After,
 }
@@ -84,7 +106,13 @@ impl Full {
             }
         }
         let scales = Scales::new(prior.spread);
-        Self { prior: Arc::new(prior), levels, scales }
+        let (kappa, d) = (prior.tail, prior.between.len() as f64);
+        let ln_mean_constant = if kappa.is_infinite() {
+            -0.5 * d * (2.0 * std::f64::consts::PI).ln()
+        } else {
+            Self::ln_gammas(kappa, d, d) - 0.5 * d * (kappa * std::f64::consts::PI).ln()
+        };
+        Self { prior: Arc::new(prior), levels, scales, ln_mean_constant }
     }
 
     /// The prior.
@@ -94,8 +122,9 @@ impl Full {
 
     /// A face after the transform, rounded to `f32`: that is where it lies, for all who ask.
     pub(super) fn portray(&self, embedding: &[f32]) -> Portrait {
-        let FullPrior { mean, transform, .. } = &*self.prior;
-        let centred: Vec<f64> = embedding.iter().zip(mean).map(|(&x, m)| f64::from(x) - m).collect();
+        let FullPrior { length, mean, transform, .. } = &*self.prior;
+        let factor = factor_to(*length, embedding);
+        let centred: Vec<f64> = embedding.iter().zip(mean).map(|(&x, m)| factor * f64::from(x) - m).collect();
         let mut y = Vec::new();
         product(transform, &centred, &mut y);
         y.into_iter().map(|y| y as f32).collect()
@@ -138,8 +167,15 @@ impl Full {
             ));
         }
         check_positive("face.freedom - dimension - 1", self.scale())?;
+        prior.length.map_or(Ok(()), |length| check_positive("face.length", length))?;
         if !(prior.power > 0.0 && prior.power <= 1.0) {
             return Err(ModelError::value("face.power", prior.power, "a number above 0, at most 1"));
+        }
+        if !(0.0..=1.0).contains(&prior.common) {
+            return Err(ModelError::value("face.common", prior.common, "a number from 0 to 1"));
+        }
+        if prior.tail < 1.0 || prior.tail.is_nan() {
+            return Err(ModelError::value("face.tail", prior.tail, "a number of at least 1"));
         }
         if !(0.0..=2.0).contains(&prior.spread) {
             return Err(ModelError::value("face.spread", prior.spread, "a number from 0 to 2"));
@@ -158,15 +194,38 @@ impl Full {
         out.extend(self.levels.iter().map(|(axes, _)| dot(&y[axes.clone()], &y[axes.clone()])));
     }
 
-    /// -1/2 sum_d ln (2 pi (psi_d + 1/L)).
+    /// ln m where q = 0, but for Gammas: those are the same for all L.
     pub(super) fn ln_mean_scale(&self, total: f64) -> f64 {
-        let ln = |(axes, psi): &(Range<usize>, f64)| {
-            axes.len() as f64 * (2.0 * std::f64::consts::PI * (psi + 1.0 / total)).ln()
-        };
-        -0.5 * self.levels.iter().map(ln).sum::<f64>()
+        let ln = |(axes, psi): &(Range<usize>, f64)| axes.len() as f64 * (psi + 1.0 / total).ln();
+        self.ln_mean_constant - 0.5 * self.levels.iter().map(ln).sum::<f64>()
     }
 
-    /// The mean's quadratic form: sum_d sum_d^2 / (L (1 + L psi_d)).
+    /// ln m less its value where q = 0.
+    pub(super) fn ln_mean_shape(&self, q: f64) -> f64 {
+        let kappa = self.prior.tail;
+        if kappa.is_infinite() {
+            return -0.5 * q;
+        }
+        -0.5 * (kappa + self.n_axes() as f64) * (q / kappa).ln_1p()
+    }
+
+    /// kappa, or, for a Gaussian, so much that it makes no difference to a bound.
+    fn kappa(&self) -> f64 {
+        self.prior.tail.min(1e9)
+    }
+
+    /// What a bound multiplies ln (1 + q/kappa) by.
+    pub(super) fn far(&self) -> f64 {
+        self.prior.power * 0.5 * (self.kappa() + self.n_axes() as f64)
+    }
+
+    /// What the two experts on residuals say together.
+    pub(super) fn between_own_and_common(&self, own: f64, common: f64) -> f64 {
+        let w = self.prior.common;
+        (1.0 - w) * own + w * common
+    }
+
+    /// q, the mean's quadratic form: sum_d sum_d^2 / (L (1 + L psi_d)).
     pub(super) fn quadratic_of_mean(&self, squares: &[f64], total: f64) -> f64 {
         let levels = self.levels.iter().zip(squares);
         levels.map(|((_, psi), square)| square / (total * (1.0 + total * psi))).sum()
@@ -185,16 +244,23 @@ impl Full {
 }
 
 impl Full {
-    /// Faces of one new identity with these scales, drawn from f (with power 1), before the transform is undone.
+    /// Faces of one new identity with these scales, drawn from f with power 1 and w = 0 or 1 (in between it is no
+    /// density; then as if w were 0), before the transform is undone.
     pub(super) fn simulate(&self, lambda: &[f64], rng: &mut Rng) -> Vec<Vec<f64>> {
         let (d, n) = (self.n_axes(), lambda.len());
         let total: f64 = lambda.iter().sum();
-        let mean: Vec<f64> =
-            self.prior.between.iter().map(|psi| (psi + 1.0 / total).sqrt() * rng.normal()).collect();
+        let kappa = self.prior.tail;
+        let wide = if kappa.is_infinite() { 1.0 } else { 0.5 * kappa / rng.gamma(0.5 * kappa, 1.0) };
+        let width = |psi: &f64| (wide * (psi + 1.0 / total)).sqrt();
+        let mean: Vec<f64> = self.prior.between.iter().map(|psi| width(psi) * rng.normal()).collect();
         let mut faces = vec![mean; n];
-        // Sigma ~ inverse-Wishart: Sigma^-1 = T T^T / P with Bartlett's triangular T.
+        // Sigma ~ inverse-Wishart: Sigma^-1 = T T^T / P with Bartlett's triangular T; where it is common, I.
         let mut t = vec![0.0; d * d];
         for r in 0..d {
+            if self.prior.common == 1.0 {
+                t[r * d + r] = self.scale().sqrt();
+                continue;
+            }
             t[r * d + r] = (2.0 * rng.gamma(0.5 * (self.prior.freedom - r as f64), 1.0)).sqrt();
             (0..r).for_each(|c| t[r * d + c] = rng.normal());
         }
@@ -239,12 +305,26 @@ impl Full {
     }
 }
 
+/// What brings an embedding to a length; one of nothing but zeros has none.
+pub(crate) fn factor_to(length: Option<f64>, embedding: &[f32]) -> f64 {
+    let norm = norm_of(embedding);
+    match length {
+        Some(length) if norm > 0.0 => length / norm,
+        _ => 1.0,
+    }
+}
+
+/// |x|.
+pub(super) fn norm_of(embedding: &[f32]) -> f64 {
+    embedding.iter().map(|&x| f64::from(x).powi(2)).sum::<f64>().sqrt()
+}
+
 impl FullGroup {
     pub(super) fn new(model: &Full) -> Self {
         let scatter = Scatter::new(model.n_axes(), model.scale());
         let after = After::default();
         let (sum, squares) = (vec![0.0; model.n_axes()], vec![0.0; model.levels.len()]);
-        let mut group = Self { sum, squares, total: 0.0, ln_scales: 0.0, scatter, after };
+        let mut group = Self { sum, squares, total: 0.0, ln_scales: 0.0, weighted: 0.0, scatter, after };
         group.look_ahead(model);
         group
     }
@@ -270,6 +350,7 @@ impl FullGroup {
         self.sum.iter_mut().zip(&x.values).for_each(|(sum, y)| *sum += lambda * y);
         self.total += lambda;
         self.ln_scales += lambda.ln();
+        self.weighted += lambda * x.square;
     }
 
     pub(super) fn forget(&mut self, model: &Full, x: &Centred) {
@@ -281,6 +362,7 @@ impl FullGroup {
         self.sum.iter_mut().zip(&x.values).for_each(|(sum, y)| *sum -= lambda * y);
         self.total -= lambda;
         self.ln_scales -= lambda.ln();
+        self.weighted -= lambda * x.square;
         self.scatter.forget(&x.portrait, &x.values, lambda, &self.sum);
         self.look_ahead(model);
     }
@@ -338,6 +420,7 @@ impl FullGroup {
         self.sum.iter_mut().zip(&x.values).for_each(|(sum, y)| *sum += to * y);
         self.total += to - from;
         self.ln_scales += to.ln() - from.ln();
+        self.weighted += (to - from) * x.square;
         self.look_ahead(model);
     }
 
@@ -349,40 +432,29 @@ impl FullGroup {
     /// The coefficients of an upper bound of [`FullGroup::ln_predictive`], and the sum of the faces, of which there is
     /// one at least.
     pub(super) fn bound(&self, model: &Full, safe: f64, out: &mut Coefficients) -> &[f64] {
-        let After { weights, gain, ln_constant } = &self.after;
+        let After { weights, gain, ln_constant, .. } = &self.after;
         let Scales { n, lambda, ln_p } = &model.scales;
         let power = model.prior.power;
         out.pull = 2.0 / self.total;
         out.square = safe * self.squares.iter().sum::<f64>() / (self.total * self.total);
-        out.half = power * 0.5 * (model.prior.freedom + f64::from(self.n_faces()));
-        // (y - ybar)^T (P I + S)^-1 (y - ybar) is at least |y - ybar|^2 over the largest eigenvalue of P I + S; where
-        // there is a form, it is known.
-        let widest = if self.has_form() { 1.0 } else { model.scale() + self.scatter.widest() };
+        let own = 0.5 * (model.prior.freedom + f64::from(self.n_faces()));
+        out.half = power * model.between_own_and_common(own, 0.0);
+        let kappa = model.kappa();
+        // (y - ybar)^T (P I + S)^-1 (y - ybar) is at least |y - ybar|^2 over the largest eigenvalue of P I + S.
+        let widest = model.scale() + self.scatter.widest();
         for scale in 0..*n {
+            // The sum over scales is at most their number times the largest term.
+            out.constants.push((*n as f64).ln() + ln_p[scale] + power * ln_constant[scale]);
+            out.gains.push(gain[scale] / widest);
+            out.commons.push(power * model.between_own_and_common(0.0, 0.5 * gain[scale]));
             let levels = weights.iter().zip(&self.squares);
             let of_sum: f64 = levels.map(|(weights, square)| weights[scale] * safe * square).sum();
-            let term = ln_constant[scale] - 0.5 * of_sum;
-            // The sum over scales is at most their number times the largest term.
-            out.constants.push((*n as f64).ln() + ln_p[scale] + power * term);
-            out.gains.push(gain[scale] / widest);
+            out.of_sums.push(of_sum / kappa);
         }
         for weights in weights {
-            out.weights.extend((0..*n).map(|scale| power * lambda[scale] * weights[scale]));
+            out.weights.extend((0..*n).map(|scale| 2.0 * lambda[scale] * weights[scale] / kappa));
         }
         &self.sum
-    }
-
-    /// Two or three faces are weighed faster than bounded.
-    pub(super) fn has_form(&self) -> bool {
-        self.n_faces() > 3
-    }
-
-    /// The quadratic form of several faces.
-    pub(super) fn form(&self, model: &Full, out: &mut QuadraticForm) {
-        if self.has_form() {
-            (out.scale, out.total) = (model.scale(), self.total);
-            self.scatter.form(&self.sum, out);
-        }
     }
 
     /// power * ln f.
@@ -393,9 +465,12 @@ impl FullGroup {
         }
         let d = model.n_axes() as f64;
         let steps: f64 = (1..n).map(|k| model.ln_step(f64::from(k))).sum();
-        let ln_f = model.ln_mean_scale(self.total) - 0.5 * model.quadratic_of_mean(&self.squares, self.total)
-            + steps
-            - 0.5 * (model.prior.freedom + f64::from(n) - 1.0) * self.scatter.ln_det()
+        let own = steps - 0.5 * (model.prior.freedom + f64::from(n) - 1.0) * self.scatter.ln_det();
+        let trace = (self.weighted - self.squares.iter().sum::<f64>() / self.total).max(0.0);
+        let common = -0.5 * (f64::from(n - 1) * d * (2.0 * std::f64::consts::PI).ln() + trace);
+        let ln_f = model.ln_mean_scale(self.total)
+            + model.ln_mean_shape(model.quadratic_of_mean(&self.squares, self.total))
+            + model.between_own_and_common(own, common)
             + 0.5 * d * (self.ln_scales - self.total.ln());
         model.prior.power * ln_f
     }

@@ -14,7 +14,8 @@ mod scatter;
 mod two_covariance;
 mod whitened;
 
-pub(crate) use bound::{Axes, Coefficients, MOST_LEVELS, QuadraticForm, bands};
+pub(crate) use bound::{Axes, Coefficients, MOST_LEVELS};
+pub(crate) use full::factor_to;
 pub use full::{Full, FullGroup, FullPrior};
 pub use isotropic::{Face, Isotropic, IsotropicGroup};
 pub(crate) use scales::PerScale;

@@ -7,11 +7,9 @@
 
 use std::sync::Arc;
 
-use pulp::Arch;
 use serde::{Deserialize, Serialize};
 
 use super::Portrait;
-use super::bound::QuadraticForm;
 use crate::math::triangle;
 use crate::math::vectors::{dot, products};
 
@@ -36,37 +34,8 @@ enum Form {
     /// The Gram matrix of the rows (n x n), each row's product with the mean face, the mean face's square, the
     /// Cholesky factor of `P I + weighted centred Gram`, and a bound of the latter's largest eigenvalue.
     Few { gram: Vec<f64>, means: Vec<f64>, mean: f64, factor: Vec<f64>, widest: f64 },
-    /// G, and how many updates it has seen.
-    Many { root: Vec<f64>, n_updates: u32 },
-}
-
-/// rows := factor^-1 rows, for a lower triangular factor.
-struct ForwardSubstitution<'a> {
-    factor: &'a [f64],
-    rows: &'a mut [f64],
-    n_axes: usize,
-}
-
-impl pulp::NullaryFnOnce for ForwardSubstitution<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn call(self) {
-        let Self { factor, rows, n_axes } = self;
-        let n = rows.len() / n_axes;
-        for r in 0..n {
-            let (solved, rest) = rows.split_at_mut(r * n_axes);
-            let row = &mut rest[..n_axes];
-            for (c, known) in solved.chunks_exact(n_axes).enumerate() {
-                let l = factor[r * n + c];
-                for axis in 0..n_axes {
-                    row[axis] -= l * known[axis];
-                }
-            }
-            let over = 1.0 / factor[r * n + r];
-            row.iter_mut().for_each(|cell| *cell *= over);
-        }
-    }
+    /// G, the sum of the squares of S's entries, and how many updates they have seen.
+    Many { root: Vec<f64>, squares: f64, n_updates: u32 },
 }
 
 impl Scatter {
@@ -89,31 +58,12 @@ impl Scatter {
         (self.n_axes / 4).max(8)
     }
 
-    /// A bound of `S`'s largest eigenvalue, where there are few faces.
+    /// An upper bound of `S`'s largest eigenvalue.
     pub fn widest(&self) -> f64 {
         match &self.form {
             Form::Few { widest, .. } => *widest,
-            Form::Many { .. } => f64::INFINITY,
-        }
-    }
-
-    /// What gives quadratic forms by products of matrices in `f32`: G of many faces, or of few R with
-    /// `(P I + S)^-1 = (I - R^T R) / P`.
-    pub fn form(&self, sum: &[f64], out: &mut QuadraticForm) {
-        let d = self.n_axes;
-        match &self.form {
-            Form::Many { root, .. } => out.set_root(triangle::rows(root, d), d),
-            Form::Few { factor, .. } => {
-                let total: f64 = self.weights.iter().sum();
-                // factor R = the centred rows, each times sqrt(lambda).
-                let mut r = Vec::with_capacity(self.rows.len() * d);
-                for (row, weight) in self.rows.iter().zip(&self.weights) {
-                    let weight = weight.sqrt();
-                    r.extend(row.iter().zip(sum).map(|(&y, s)| weight * (f64::from(y) - s / total)));
-                }
-                Arch::new().dispatch(ForwardSubstitution { factor, rows: &mut r, n_axes: d });
-                out.set_rows(&r, d);
-            }
+            // The Frobenius norm, and more than rounding can have taken off it.
+            Form::Many { squares, .. } => squares.max(0.0).sqrt() + 1e-6 * self.scale,
         }
     }
 
@@ -121,11 +71,9 @@ impl Scatter {
     pub fn observe(&mut self, row: &Portrait, y: &[f64], lambda: f64, sum: &[f64]) {
         match &mut self.form {
             Form::Few { .. } => self.observe_together([(row, y, lambda)]),
-            Form::Many { root, n_updates } => {
+            Form::Many { .. } => {
                 let total: f64 = self.weights.iter().sum();
-                let e: Vec<f64> = y.iter().zip(sum).map(|(y, s)| y - s / total).collect();
-                self.ln_det += triangle::update(root, &e, lambda * total / (total + lambda));
-                *n_updates += 1;
+                self.update(residual(y, sum, total), lambda * total / (total + lambda));
                 self.rows.push(Arc::clone(row));
                 self.weights.push(lambda);
                 self.rebuild_if_old();
@@ -181,11 +129,9 @@ impl Scatter {
                 self.factorise();
             }
             Form::Many { .. } if is_small => self.rebuild_few(),
-            Form::Many { root, n_updates } => {
+            Form::Many { .. } => {
                 let left: f64 = self.weights.iter().sum();
-                let e: Vec<f64> = y.iter().zip(sum).map(|(y, s)| y - s / left).collect();
-                self.ln_det += triangle::update(root, &e, -lambda * left / (left + lambda));
-                *n_updates += 1;
+                self.update(residual(y, sum, left), -lambda * left / (left + lambda));
                 self.rebuild_if_old();
             }
         }
@@ -197,12 +143,10 @@ impl Scatter {
         self.weights[at] = to;
         match &mut self.form {
             Form::Few { .. } => self.factorise(),
-            Form::Many { root, n_updates } => {
+            Form::Many { .. } => {
                 let others: f64 = self.weights.iter().sum::<f64>() - to;
-                let e: Vec<f64> = y.iter().zip(sum).map(|(y, s)| y - s / others).collect();
                 let gain = |lambda: f64| lambda * others / (others + lambda);
-                self.ln_det += triangle::update(root, &e, gain(to) - gain(from));
-                *n_updates += 1;
+                self.update(residual(y, sum, others), gain(to) - gain(from));
                 self.rebuild_if_old();
             }
         }
@@ -241,9 +185,7 @@ impl Scatter {
                 (distance - dot(&v, &v)).max(0.0) / self.scale
             }
             Form::Many { root, .. } => {
-                let total: f64 = self.weights.iter().sum();
-                let e: Vec<f64> = y.iter().zip(sum).map(|(y, s)| y - s / total).collect();
-                triangle::quadratic_form(root, &e)
+                triangle::quadratic_form(root, &residual(y, sum, self.weights.iter().sum()))
             }
         }
     }
@@ -295,19 +237,34 @@ impl Scatter {
     }
 
     fn rebuild_many(&mut self) {
-        let mut root = triangle::of_scale(self.scale, self.n_axes);
-        let (mut sum, mut total) = (vec![0.0; self.n_axes], 0.0);
+        let root = triangle::of_scale(self.scale, self.n_axes);
+        self.form = Form::Many { root, squares: 0.0, n_updates: 0 };
         self.ln_det = 0.0;
-        for (row, &lambda) in self.rows.iter().zip(&self.weights) {
-            let y = in_full(row);
+        let (mut sum, mut total) = (vec![0.0; self.n_axes], 0.0);
+        for k in 0..self.rows.len() {
+            let (y, lambda) = (in_full(&self.rows[k]), self.weights[k]);
             if total > 0.0 {
-                let e: Vec<f64> = y.iter().zip(&sum).map(|(y, s)| y - s / total).collect();
-                self.ln_det += triangle::update(&mut root, &e, lambda * total / (total + lambda));
+                self.update(residual(&y, &sum, total), lambda * total / (total + lambda));
             }
             sum.iter_mut().zip(&y).for_each(|(sum, y)| *sum += lambda * y);
             total += lambda;
         }
-        self.form = Form::Many { root, n_updates: 0 };
+        if let Form::Many { n_updates, .. } = &mut self.form {
+            *n_updates = 0;
+        }
+    }
+
+    /// S := S + c e e^T, of many faces.
+    fn update(&mut self, e: Vec<f64>, c: f64) {
+        let Form::Many { root, squares, n_updates } = &mut self.form else {
+            unreachable!("only many faces have a triangle")
+        };
+        let square = dot(&e, &e);
+        // |S + c e e^T|^2 = |S|^2 + 2 c e^T S e + c^2 |e|^4, and e^T S e = e^T (P I + S) e - P |e|^2.
+        let form = triangle::form_of_inverse(root, &e) - self.scale * square;
+        *squares += 2.0 * c * form + (c * square).powi(2);
+        self.ln_det += triangle::update(root, &e, c);
+        *n_updates += 1;
     }
 
     fn rebuild_if_old(&mut self) {
@@ -321,6 +278,11 @@ impl Form {
     fn few(gram: Vec<f64>) -> Self {
         Self::Few { gram, means: Vec::new(), mean: 0.0, factor: Vec::new(), widest: 0.0 }
     }
+}
+
+/// y - ybar, where faces of weight `total` sum to `sum`, weighted.
+fn residual(y: &[f64], sum: &[f64], total: f64) -> Vec<f64> {
+    y.iter().zip(sum).map(|(y, s)| y - s / total).collect()
 }
 
 fn in_full(row: &[f32]) -> Vec<f64> {
@@ -371,8 +333,9 @@ mod tests {
             let (a, b) = (few.quadratic(&probe, square, &sum), many.quadratic(&probe, square, &sum));
             let total: f64 = scatter.weights.iter().sum();
             let distance: f64 = probe.iter().zip(&sum).map(|(y, s)| (y - s / total).powi(2)).sum();
-            let widest = few.widest();
-            assert!(a > (1.0 - 1e-9) * distance / (9.0 + widest), "{a} {distance} {widest}");
+            for widest in [few.widest(), many.widest()] {
+                assert!(a > (1.0 - 1e-9) * distance / (9.0 + widest), "{a} {distance} {widest}");
+            }
             assert!((a - b).abs() < 1e-9 * (1.0 + a), "{a} {b}");
             assert!((few.ln_det() - many.ln_det()).abs() < 1e-9, "{} {}", few.ln_det(), many.ln_det());
         }
@@ -413,6 +376,10 @@ mod tests {
                     (scatter.quadratic(&probe, square, &sum), fresh.quadratic(&probe, square, &fresh_sum));
                 assert!((a - b).abs() < 1e-8 * (1.0 + b), "{a} {b}");
                 assert!((scatter.ln_det() - fresh.ln_det()).abs() < 1e-8, "{step}");
+                if scatter.is_few() == fresh.is_few() {
+                    let (a, b) = (scatter.widest(), fresh.widest());
+                    assert!((a - b).abs() < 1e-6 * (1.0 + b), "{step}: {a} {b}");
+                }
             }
         }
     }

@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use faer::{Mat, Side};
 
+use super::empirical::nearest_squares;
+use super::full::{factor_to, norm_of};
 use super::{Full, FullPrior};
 use crate::data::Embeddings;
 
@@ -23,8 +25,17 @@ const STEPS: usize = 20;
 const FREEDOMS: [f64; 9] = [3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0];
 /// So many people are enough to tell.
 const MOST_PEOPLE: usize = 128;
-/// To which power the density of faces counts.
-const POWER: f64 = 0.5;
+/// How much the common covariance counts beside a person's own: between 0.3, below which strangers gather in one
+/// identity, and 0.5, above which people with many photos are cut (docs/NOTEBOOK.md has the table).
+const COMMON: f64 = 0.4;
+/// Degrees of freedom of the density of people's means, as a multiple of the number of axes: as many make the cost of
+/// being somebody new grow more slowly than that of joining anybody from where faces lie onwards.
+const TAIL: f64 = 1.0;
+/// Within people embeddings carry about so many independent numbers, whatever their dimension: (tr Sigma)^2 / tr Sigma^2
+/// of people with many photos is 46, 49 and 62 under three networks of 128 and 256 dimensions. The density of faces
+/// counts to the power that makes it so many. With more than this power people with a hundred photos are cut.
+const EFFECTIVE: f64 = 56.0;
+const MOST_POWER: f64 = 0.3;
 /// The standard deviation of ln lambda.
 const SPREAD: f64 = 0.367;
 /// The between-person variances are rounded to so many values, which makes a face's mean part cheap to weigh.
@@ -67,15 +78,24 @@ impl Full {
         sorted.prior(&transform, vec![psi; transform.nrows()])
     }
 
-    /// From faces alone, before anybody is supposed: half of their variance is within people, alike in all directions.
+    /// From faces alone, before anybody is supposed: within people the variance is what sets a face apart from the one
+    /// most like it, where that is little (a quarter of the faces are taken to have another of the same person), and
+    /// half of all variance otherwise; alike in all directions. Too little is mended by the rounds that follow, which
+    /// join what belongs together; too much is not: two people taken for one make their difference a way to vary.
     pub fn from_faces(embeddings: &Embeddings) -> Self {
         let everyone: Vec<Vec<usize>> = (0..embeddings.len()).map(|row| vec![row]).collect();
         let sorted = Sorted::new(embeddings, &everyone);
         let d = sorted.y.ncols();
         let total = trace_of(&(sorted.y.transpose() * &sorted.y)) / sorted.y.nrows().max(1) as f64;
-        let root = (0.5 * total / d as f64).max(1e-12).sqrt();
+        let (nearest, copies) = nearest_squares(&brought_to(sorted.length, embeddings));
+        let near = match nearest.get(nearest.len() / 4) {
+            _ if copies > MOST_COPIES => 0.0,
+            nearest => nearest.map_or(total, |square| 0.5 * square),
+        };
+        let within = near.clamp(LEAST_WITHIN * total, 0.5 * total).max(sorted.least * d as f64);
+        let root = (within / d as f64).sqrt();
         let transform = Mat::from_fn(d, d, |r, c| if r == c { 1.0 / root } else { 0.0 });
-        sorted.prior(&transform, vec![1.0; d])
+        sorted.prior(&transform, vec![(total / within - 1.0).max(1e-4); d])
     }
 
     /// Whether another prior says nearly the same of W's size and of psi.
@@ -89,11 +109,22 @@ impl Full {
     }
 }
 
+/// Where more faces than this share have an equal one, copies are what people consist of.
+const MOST_COPIES: f64 = 0.75;
+/// In fewer dimensions than this a length is a coordinate like others.
+const DIRECTIONS: usize = 32;
+/// Lengths that differ by no more than this share are taken for the same.
+const ALIKE: f64 = 0.01;
+/// The least share of all variance that is within people, before anybody is supposed.
+const LEAST_WITHIN: f64 = 1e-4;
 /// Priors whose W and psi differ by less than this share are taken for the same.
 const NEAR: f64 = 0.03;
 
 /// Faces person after person, centred, along the axes that are kept.
 struct Sorted {
+    length: Option<f64>,
+    /// A variance that is as good as none beside the embeddings' size.
+    least: f64,
     mean: Vec<f64>,
     axes: Mat<f64>,
     y: Mat<f64>,
@@ -104,13 +135,15 @@ impl Sorted {
     fn new(embeddings: &Embeddings, people: &[Vec<usize>]) -> Self {
         let people: Vec<&Vec<usize>> = people.iter().filter(|rows| !rows.is_empty()).collect();
         let rows: Vec<usize> = people.iter().flat_map(|rows| rows.iter().copied()).collect();
-        let mean = mean_of_people(embeddings, &people);
+        let (length, least) = sizes_of(embeddings);
+        let factors: Vec<f64> = embeddings.rows().map(|row| factor_to(length, row)).collect();
+        let mean = mean_of_people(embeddings, &factors, &people);
         let centred = Mat::from_fn(rows.len(), embeddings.dimension(), |r, c| {
-            f64::from(embeddings.row(rows[r])[c]) - mean[c]
+            factors[rows[r]] * f64::from(embeddings.row(rows[r])[c]) - mean[c]
         });
-        let axes = leading_axes(&centred);
+        let axes = leading_axes(&centred, least);
         let y = &centred * &axes;
-        Self { mean, axes, y, sizes: people.iter().map(|rows| rows.len()).collect() }
+        Self { length, least, mean, axes, y, sizes: people.iter().map(|rows| rows.len()).collect() }
     }
 
     /// The prior whose transform follows the axes.
@@ -118,11 +151,14 @@ impl Sorted {
         let whole = transform * self.axes.transpose();
         let cells = (0..whole.nrows()).flat_map(|r| (0..whole.ncols()).map(move |c| (r, c)));
         Full::new(FullPrior {
+            length: self.length,
             mean: self.mean.clone(),
             transform: cells.map(|(r, c)| whole[(r, c)]).collect(),
             freedom: self.freedom(transform),
             between,
-            power: POWER,
+            common: COMMON,
+            tail: TAIL * transform.nrows() as f64,
+            power: (EFFECTIVE / transform.nrows() as f64).min(MOST_POWER),
             spread: SPREAD,
         })
     }
@@ -203,9 +239,9 @@ impl Sorted {
         if freedom < 1.0 {
             // Without a second photo of anybody, within is taken for half of all variance.
             let half = scaled(&(self.y.transpose() * &self.y), 0.5);
-            return shrunk(&half, self.y.nrows() as f64);
+            return shrunk(&half, self.y.nrows() as f64, self.least);
         }
-        shrunk(&scatter, freedom)
+        shrunk(&scatter, freedom, self.least)
     }
 
     /// psi of `B = psi W`, where the transform makes W the identity: expectation-maximisation over people.
@@ -249,28 +285,53 @@ fn mean_ln(psi: &[f64]) -> f64 {
 }
 
 /// A covariance from a sum of squares, with as many pseudo-observations of equal variances as there are axes.
-fn shrunk(sum: &Mat<f64>, count: f64) -> Mat<f64> {
+fn shrunk(sum: &Mat<f64>, count: f64, least: f64) -> Mat<f64> {
     let d = sum.nrows();
-    let average = (trace_of(sum) / (count * d as f64)).max(1e-12);
+    let average = (trace_of(sum) / (count * d as f64)).max(least);
     Mat::from_fn(d, d, |r, c| {
         let prior = if r == c { d as f64 * average } else { 0.0 };
         (sum[(r, c)] + prior) / (count + d as f64)
     })
 }
 
-fn mean_of_people(embeddings: &Embeddings, people: &[&Vec<usize>]) -> Vec<f64> {
+/// The embeddings at one length.
+fn brought_to(length: Option<f64>, embeddings: &Embeddings) -> Embeddings {
+    let scaled = embeddings.rows().flat_map(|row| {
+        let factor = factor_to(length, row);
+        row.iter().map(move |&x| (factor * f64::from(x)) as f32)
+    });
+    Embeddings::new(scaled.collect(), embeddings.dimension()).expect("they are as finite as before")
+}
+
+/// The length that embeddings are brought to, where theirs vary (it tells the quality of a photo, not whose it is), and
+/// a variance that is as good as none beside them.
+fn sizes_of(embeddings: &Embeddings) -> (Option<f64>, f64) {
+    let mut norms: Vec<f64> = embeddings.rows().map(norm_of).collect();
+    norms.sort_by(f64::total_cmp);
+    let median = norms.get(norms.len() / 2).copied().unwrap_or(0.0);
+    if median == 0.0 {
+        return (None, 1e-12);
+    }
+    let vary =
+        embeddings.dimension() >= DIRECTIONS && norms.iter().any(|norm| (norm / median - 1.0).abs() > ALIKE);
+    (vary.then_some(median), 1e-12 * median * median / embeddings.dimension() as f64)
+}
+
+fn mean_of_people(embeddings: &Embeddings, factors: &[f64], people: &[&Vec<usize>]) -> Vec<f64> {
     let mut mean = vec![0.0; embeddings.dimension()];
     for rows in people {
         let share = 1.0 / (rows.len() * people.len()) as f64;
         for &row in rows.iter() {
-            mean.iter_mut().zip(embeddings.row(row)).for_each(|(mean, &x)| *mean += share * f64::from(x));
+            mean.iter_mut()
+                .zip(embeddings.row(row))
+                .for_each(|(mean, &x)| *mean += share * factors[row] * f64::from(x));
         }
     }
     mean
 }
 
 /// Principal axes (as columns) that are not flat, the widest first.
-fn leading_axes(centred: &Mat<f64>) -> Mat<f64> {
+fn leading_axes(centred: &Mat<f64>, least: f64) -> Mat<f64> {
     let d = centred.ncols();
     let total = scaled(&(centred.transpose() * centred), 1.0 / centred.nrows().max(1) as f64);
     let (values, vectors) = eigen(&total);
@@ -278,7 +339,7 @@ fn leading_axes(centred: &Mat<f64>) -> Mat<f64> {
     let mut order: Vec<usize> = (0..d).collect();
     order.sort_by(|&a, &b| values[b].total_cmp(&values[a]));
     // Rounding gives axes without any variance a tiny one; a dataset of equal faces has no axis at all.
-    let kept = |&axis: &usize| values[axis] > FLAT * average && values[axis] > 1e-12;
+    let kept = |&axis: &usize| values[axis] > FLAT * average && values[axis] > least;
     let mut axes: Vec<usize> = order.iter().copied().filter(kept).take(MOST_AXES).collect();
     if axes.is_empty() {
         axes.push(order[0]);
@@ -301,6 +362,8 @@ impl Sorted {
             owner.enumerate().filter(|(_, person)| is_kept(*person)).map(|(row, _)| row).collect();
         let sizes = self.sizes.iter().enumerate().filter(|(person, _)| is_kept(*person));
         Self {
+            length: self.length,
+            least: self.least,
             mean: self.mean.clone(),
             axes: self.axes.clone(),
             y: Mat::from_fn(rows.len(), self.y.ncols(), |r, c| self.y[(rows[r], c)]),
@@ -382,7 +445,7 @@ impl Sorted {
             };
             let b = back(of_b.transpose() * &of_b, &var_b);
             let w = back(left.transpose() * &left, &var_w) + &scatter;
-            within = shrunk(&w, n as f64);
+            within = shrunk(&w, n as f64, self.least);
             between = like(&b, &within);
         }
         (within, between)
