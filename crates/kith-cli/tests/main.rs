@@ -10,6 +10,8 @@ mod export;
 mod laboratory;
 mod library;
 mod looks;
+#[cfg(feature = "photos")]
+mod photos;
 mod refusals;
 
 #[test]

@@ -4,13 +4,22 @@ pub mod add;
 pub mod args;
 pub mod ask;
 pub mod check;
+#[cfg(feature = "photos")]
+mod embed_again;
 pub mod export;
 pub mod forget;
 pub mod import;
 pub mod learn;
 pub mod log;
+#[cfg(feature = "photos")]
+mod look;
 pub mod people;
+#[cfg(feature = "photos")]
+mod photos;
 pub mod say;
+mod sheet;
+#[cfg(feature = "photos")]
+mod sidecars;
 pub mod watch;
 pub mod who;
 
