@@ -121,3 +121,19 @@ fn whoever_is_on_the_first_frame_of_a_stream_is_new() {
         lines.iter().map(|line| line["faces"][0]["person"]["new"].as_bool().unwrap()).collect();
     assert_eq!(new, [true, false, true]);
 }
+
+#[test]
+fn a_line_of_a_stream_says_one_thing_and_names_each_face_once() {
+    let place = Place::empty();
+    let face = r#"{"face":"a","embedding":[1.0,2.0]}"#;
+    let lines = [
+        format!(r#"{{"frame":"f","faces":[{face},{face}]}}"#),
+        format!(r#"{{"frame":"f","faces":[{face}]}}"#),
+        r#"{"name":"Ann","not":"Ben","face":"a"}"#.to_owned(),
+    ];
+    let answers = place.fed(&["watch", "lib"], &lines).done().objects();
+    assert!(answers[0]["error"].as_str().unwrap().contains("\"a\" twice"), "{}", answers[0]);
+    assert_sound(&answers[1]["faces"][0]);
+    assert!(answers[2]["error"].as_str().unwrap().contains("several things"), "{}", answers[2]);
+    assert_eq!(place.run(&["check", "lib", "--json"]).done().object()["evidence"], 0);
+}

@@ -91,9 +91,16 @@ pub enum IoError {
     /// Two columns of one name.
     #[error("{at}: found the column {} twice, as columns {first} and {second}, wanted it once", quoted(name))]
     RepeatedColumn { at: Origin, name: String, first: usize, second: usize },
-    /// A known column's name with blanks around it, which would go unnoticed as another column.
-    #[error("{at} line {line}, column {column}: found {}, wanted {} without blanks", quoted(found), quoted(found.trim()))]
-    BlankInName { at: Origin, line: u64, column: usize, found: String },
+    /// Nearly a known column's name, which would go unnoticed as another column.
+    #[error(
+        "{at} line {line}, column {column}: found {}, wanted {}, spelt just so",
+        quoted(found),
+        quoted(wanted)
+    )]
+    NearName { at: Origin, line: u64, column: usize, found: String, wanted: &'static str },
+    /// Columns that something else than a comma separates.
+    #[error("{at} line {line}: found columns separated by {other:?}, as in {}, wanted ','", quoted(found))]
+    Separator { at: Origin, line: u64, found: String, other: char },
     /// Two files, or two arrays, that do not have one row for each face.
     #[error("{at}: found {found} rows, wanted {wanted} as in {other}{hint}")]
     Count { at: Origin, found: u64, wanted: u64, other: Box<Origin>, hint: &'static str },

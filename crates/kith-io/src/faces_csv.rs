@@ -31,10 +31,19 @@ fn parse(csv: &CsvText) -> Result<Columns, IoError> {
 
 fn header(line: u64, record: &csv::StringRecord, at: &Origin) -> Result<Vec<(String, Vec<String>)>, IoError> {
     refuse_repeated(record.iter(), at)?;
-    let blank = |name: &&str| name.trim() != *name && KNOWN.contains(&name.trim());
-    if let Some(column) = record.iter().position(|name| blank(&name)) {
-        let found = record[column].to_owned();
-        return Err(IoError::BlankInName { at: at.clone(), line, column: column + 1, found });
+    for (column, name) in record.iter().enumerate() {
+        let plain = name.trim().to_lowercase();
+        // Beside the column itself, one that is called nearly so is another.
+        let is_missed = |known: &&&str| **known == plain && !record.iter().any(|other| other == **known);
+        if let Some(wanted) = KNOWN.iter().filter(|known| **known != name).find(is_missed) {
+            let found = name.to_owned();
+            return Err(IoError::NearName { at: at.clone(), line, column: column + 1, found, wanted });
+        }
+    }
+    let is_known = |part: &str| KNOWN.contains(&part.trim().trim_matches('"').to_lowercase().as_str());
+    if let Some(other) = [';', '\t'].into_iter().find(|&other| record[0].split(other).skip(1).any(is_known)) {
+        let found = record[0].to_owned();
+        return Err(IoError::Separator { at: at.clone(), line, found, other });
     }
     Ok(record.iter().map(|name| (name.to_owned(), Vec::new())).collect())
 }
@@ -85,8 +94,20 @@ mod tests {
 
     #[test]
     fn a_known_column_with_blanks_is_not_taken_for_another() {
-        let wanted = "faces.csv line 1, column 2: found \" name\", wanted \"name\" without blanks";
+        let wanted = "faces.csv line 1, column 2: found \" name\", wanted \"name\", spelt just so";
         assert_eq!(refusal("face, name\na, Ann\n"), wanted);
+    }
+
+    #[test]
+    fn a_known_column_in_capitals_or_with_other_separators_is_not_taken_for_another() {
+        let wanted = "faces.csv line 1, column 1: found \"Face\", wanted \"face\", spelt just so";
+        assert_eq!(refusal("Face,Name\na,Ann\n"), wanted);
+        assert!(columns("face,FACE,note\na,b,c\n").is_ok(), "beside the column itself it is another");
+        let wanted =
+            "faces.csv line 1: found columns separated by ';', as in \"face;frame;name\", wanted ','";
+        assert_eq!(refusal("face;frame;name\na;f;Ann\n"), wanted);
+        assert!(refusal("Id\tName\na\tAnn\n").contains("separated by '\\t'"));
+        assert!(columns("note; or remark\na\n").is_ok());
     }
 
     #[test]

@@ -25,7 +25,11 @@ pub fn read(path: &Path) -> Result<FaceTable, IoError> {
         let found: Vec<String> = names.iter().map(|name| quoted(name)).collect();
         let found =
             if found.is_empty() { "no arrays".into() } else { format!("arrays {}", found.join(", ")) };
-        return Err(IoError::Members { at, found, wanted: "an array \"x\"" });
+        return Err(IoError::Members {
+            at,
+            found,
+            wanted: "the embeddings as an array \"x\": np.savez(FILE, x=embeddings)",
+        });
     };
     let n_faces = embeddings(&mut archive, x, path)?.n_faces();
     let mut cells = Vec::new();

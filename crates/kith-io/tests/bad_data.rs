@@ -217,7 +217,10 @@ fn bad_archives_are_refused_naming_the_array() {
             "datetime.npz array time: found values of type datetime64 (<M8[s]), \
              wanted text, bytes, bool, int8 to int64, float32 or float64",
         ),
-        ("no_x", "no_x.npz: found arrays \"y\", \"face\", wanted an array \"x\""),
+        (
+            "no_x",
+            "no_x.npz: found arrays \"y\", \"face\", wanted the embeddings as an array \"x\": np.savez(FILE, x=embeddings)",
+        ),
         ("boxes", "boxes.npz array box: found shape (3, 4), wanted (3,), one cell for each row of x"),
         (
             "short_column",

@@ -58,12 +58,10 @@ impl Table {
                 text.to_owned()
             }
         };
-        let mut csv = self.header.join(",") + "\n";
-        for row in &self.rows {
-            csv += &row.iter().map(|text| cell(text)).collect::<Vec<_>>().join(",");
-            csv.push('\n');
-        }
-        csv
+        let line = |cells: Vec<String>| cells.join(",") + "\n";
+        let header = line(self.header.iter().map(|text| cell(text)).collect());
+        let rows = self.rows.iter().map(|row| line(row.iter().map(|text| cell(text)).collect()));
+        header + &rows.collect::<String>()
     }
 
     fn to_html(&self) -> String {

@@ -1,5 +1,6 @@
 //! `kith watch`: frames and commands as NDJSON on stdin, one answer line each on stdout, stored before it is answered.
 
+use std::collections::BTreeSet;
 use std::io::{BufRead, Write};
 use std::sync::atomic::Ordering;
 
@@ -114,6 +115,10 @@ fn frame(object: &Map<String, Value>) -> anyhow::Result<NewFrame> {
             face(value, key.as_deref(), number).with_context(|| format!("face {number} of the frame"))?,
         );
     }
+    let mut keys = BTreeSet::new();
+    if let Some(twice) = faces.iter().find(|face| !keys.insert(&face.key)) {
+        bail!("found the face \"{}\" twice in one frame, wanted an id of its own for each", twice.key);
+    }
     Ok(NewFrame { key, time, context: text("context")?, source: text("source")?, faces })
 }
 
@@ -161,7 +166,11 @@ fn command(object: &Map<String, Value>, watcher: &mut Watcher) -> anyhow::Result
         let key = value.and_then(Value::as_str).context("face: wanted the id of a face")?;
         Ok(watcher.library().face(key)?)
     };
-    for kind in [Kind::Name, Kind::Not, Kind::Same, Kind::Different, Kind::Ignore] {
+    let kinds = [Kind::Name, Kind::Not, Kind::Same, Kind::Different, Kind::Ignore];
+    if kinds.iter().filter(|kind| object.contains_key(kind.as_str())).count() > 1 {
+        bail!("found several things said in one line, wanted one");
+    }
+    for kind in kinds {
         let Some(value) = object.get(kind.as_str()) else { continue };
         let (face, other) = match (kind, value) {
             (Kind::Name | Kind::Not, _) => (face(object.get("face"))?, None),

@@ -43,13 +43,14 @@ pub(crate) fn redraw(identity: IdentityId, state: &mut State, target: &Target, r
 
 /// ln of the probability of all names that one identity's faces were given, its own name integrated out:
 /// sum_k H(k) prod likelihood(vote | k). In the paper's form, H is its mean given y* (14).
-pub(super) fn ln_evidence(votes: &Votes, names: &Names, model: &Model) -> f64 {
+pub(crate) fn ln_evidence(votes: &Votes, names: &Names, model: &Model) -> f64 {
     // Without votes it is the sum of H, which is one.
-    if votes.is_empty() {
-        0.0
-    } else {
-        ln_sum_exp(&with_denials(exact_ln_weights(votes.given(), names), votes, model))
-    }
+    if votes.is_empty() { 0.0 } else { ln_sum_exp(&ln_weights_given(votes, names, model)) }
+}
+
+/// ln weights of a name over Y, then unknown, given H and all that was said of the faces that bear it.
+pub(crate) fn ln_weights_given(votes: &Votes, names: &Names, model: &Model) -> Vec<f64> {
+    with_denials(exact_ln_weights(votes.given(), names), votes, model)
 }
 
 /// ln weights of an identity's name over Y, then unknown: given H the exact conditional, or in the paper's

@@ -1,14 +1,17 @@
 //! The posterior: pooled draws of all chains, immutable, with equal groups of faces kept once.
 
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
 use crate::chain::{Draw, Globals};
+use crate::gibbs::names::ln_weights_given;
 use crate::gibbs::scan::Screen;
 use crate::ids::{FaceId, LabelId};
-use crate::math::ln_sum_exp;
+use crate::math::{ln_sum_exp, shares};
 use crate::model::face::{Centred, Group};
 use crate::model::{ContextMode, FaceModel, Model};
 use crate::state::ln_seat;
+use crate::state::{Names, Votes};
 use crate::target::Target;
 
 /// Draws pooled for prediction. An identity of a draw is known by the set of its faces: most sets occur in many
@@ -50,6 +53,17 @@ pub(super) struct Pooled {
     pub ln_unseen: f64,
     pub globals: Globals,
     pub contexts: Vec<PooledContext>,
+    /// H and epsilon.
+    pub names: Names,
+    /// The identities of whose faces' names anything was said.
+    pub voted: HashMap<u32, Voted>,
+}
+
+/// What was said of the names of one identity's faces, and how probable it makes its names, where that was asked.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Voted {
+    pub votes: Votes,
+    shares: OnceLock<Vec<f64>>,
 }
 
 /// One context of a draw: N_ci, N_c., M_c, alpha_c.
@@ -209,6 +223,13 @@ impl Pooled {
         self.contexts.iter().map(|context| context.concentration).fold(0.0, f64::max)
     }
 
+    /// How probable each name is an identity's, over Y and then unknown, its own name y* integrated out; `None` where
+    /// nothing was said of it, and it is H.
+    pub fn name_shares(&self, identity: u32, model: &Model) -> Option<&[f64]> {
+        let voted = self.voted.get(&identity)?;
+        Some(voted.shares.get_or_init(|| shares(&ln_weights_given(&voted.votes, &self.names, model))))
+    }
+
     /// pi_0i in column 0, N_ci + alpha_c pi_0i in column 1 + c.
     fn weight_of(&self, identity: usize, column: usize) -> f64 {
         let pi = self.ln_weight[identity].exp();
@@ -280,6 +301,12 @@ impl Pool {
         }
         let group = faces_of.iter().map(|faces| self.intern(faces, draw, target)).collect();
 
+        let mut voted: HashMap<u32, Voted> = HashMap::new();
+        for (face, &identity) in data.faces().zip(&draw.identities) {
+            if data.given_name(face).is_some() || !data.evidence().denials(face).is_empty() {
+                voted.entry(identity).or_default().votes.add_face(face, data);
+            }
+        }
         let mut contexts: Vec<PooledContext> = draw
             .globals
             .local_concentration
@@ -306,6 +333,8 @@ impl Pool {
             ln_unseen: draw.globals.unseen.ln(),
             globals: draw.globals.clone(),
             contexts,
+            names: Names::recalled(&draw.globals.name_weights, draw.globals.error_rate),
+            voted,
         }
     }
 

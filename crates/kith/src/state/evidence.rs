@@ -6,7 +6,7 @@
 use super::{Name, State};
 use crate::data::Statement;
 use crate::ids::FaceId;
-use crate::math::ln_sum_exp;
+use crate::math::{ln_sum_exp, shares};
 use crate::model::ln_odds;
 use crate::target::Target;
 
@@ -71,9 +71,7 @@ impl State {
 
     /// The probabilities of the name of a new identity that a face would open, over Y and then unknown.
     pub fn names_of_new(&self, face: FaceId, target: &Target) -> Vec<f64> {
-        let ln_weights = self.ln_names_of_new(face, target);
-        let ln_total = ln_sum_exp(&ln_weights);
-        ln_weights.iter().map(|ln| (ln - ln_total).exp()).collect()
+        shares(&self.ln_names_of_new(face, target))
     }
 
     /// ln of the probability of all statements, from the statistics that a state keeps.
