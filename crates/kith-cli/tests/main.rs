@@ -11,6 +11,7 @@ mod laboratory;
 mod library;
 mod looks;
 mod refusals;
+mod words;
 
 #[test]
 fn every_file_of_this_folder_is_part_of_the_tests() {

@@ -84,7 +84,7 @@ impl Believed {
         let identity = |draw: &Draw, face: FaceId| draw.identities[face.index()];
         let name = |draw: &Draw, face: FaceId| draw.names[identity(draw, face) as usize];
         let holds = |draw: &&Draw| match meaning {
-            Meaning::Named(face, label) => name(draw, face) == Some(label),
+            Meaning::Named(face, label) => name(draw, face) == Some(label.name),
             Meaning::Said(Statement::Not(face, label)) => name(draw, face) != Some(label),
             Meaning::Said(Statement::Same(a, b)) => identity(draw, a) == identity(draw, b),
             Meaning::Said(Statement::Different(a, b)) => identity(draw, a) != identity(draw, b),
@@ -125,8 +125,7 @@ fn catch_up(
         let all = belief.faces().collect();
         return Ok((belief, all));
     }
-    let entries = rows.log.iter().filter(|entry| believed.is_none_or(|last| entry.id > last));
-    let said = entries.flat_map(|entry| rows.faces_of(entry)).collect();
+    let said = rows.said_since(believed);
     let person_of = library.person_of_faces(rows)?;
     let news = News { said, person_of: &person_of, moment: rows.last_entry().0 as u64 };
     Ok(Belief::catch_up(target, memories, seed, news))

@@ -52,7 +52,7 @@ pub use ids::{ActId, EntryId, FaceRow, FrameRow, NameRow, PersonId};
 pub use import::{Columns, Import, Imported};
 pub use learn::{Changes, Plan, Told};
 pub use library::{Claim, Library};
-pub use log::{Entry, Kind, Saying};
+pub use log::{Entry, IMPORT, Kind, Saying};
 pub use people::{Member, Person};
 pub use snapshot::{Rows, Snapshot};
 pub use watch::{Seen, Watcher};

@@ -14,6 +14,8 @@ const LONGEST: usize = 1000;
 
 /// Who said what came with a dataset; `undo` leaves it alone.
 pub const DATASET: &str = "dataset";
+/// Who said what was imported without saying who did.
+pub const IMPORT: &str = "import";
 
 /// What kind of thing was said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

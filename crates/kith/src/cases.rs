@@ -60,8 +60,8 @@ pub fn all() -> Vec<Case> {
     };
     let said = |name, contexts, names, change: &dyn Fn(&mut Model)| {
         let case: Case = with(name, contexts, names, change);
-        let mut case =
-            case.with(|model| model.evidence = EvidenceModel { same: 0.3, different: 0.2, not: 0.35 });
+        let mut case = case
+            .with(|model| model.evidence = EvidenceModel { same: 0.3, different: 0.2, not: 0.35, is: 0.15 });
         say(&mut case.target);
         case
     };
@@ -181,4 +181,8 @@ fn say(layout: &mut Target) {
         Statement::Not(FaceId(6), never),
     ];
     statements.into_iter().for_each(|statement| layout.say(statement).unwrap());
+    // What face 0 is called did not come with it, and contradicts face 5's name if the two are one.
+    for (face, name) in [(0, "b"), (1, "ab")] {
+        layout.say_name(FaceId(face), name).unwrap();
+    }
 }

@@ -94,10 +94,21 @@ impl Target {
         Ok(frame)
     }
 
-    /// Gives a face a name, or takes it away. Returns the name's id.
+    /// Gives a face the name that came with it, or takes any name away. Returns the name's id.
     pub fn set_name(&mut self, face: FaceId, name: Option<&str>) -> Result<Option<LabelId>, ModelError> {
         self.check_names(name.into_iter())?;
         Ok(self.data.set_name(face, name))
+    }
+
+    /// The owner says whose face this is, as [`Dataset::say_name`].
+    pub fn say_name(&mut self, face: FaceId, name: &str) -> Result<LabelId, ModelError> {
+        self.check_names(std::iter::once(name))?;
+        Ok(self.data.say_name(face, name))
+    }
+
+    /// The owner says something in place of what was said before, as [`Dataset::correct`].
+    pub fn correct(&mut self, statement: Statement) -> Result<(), DataError> {
+        self.data.correct(statement)
     }
 
     /// The id of a name, which counts as known from now on.
@@ -106,7 +117,7 @@ impl Target {
         Ok(self.data.know_name(name))
     }
 
-    /// Somebody said something about faces.
+    /// Somebody said something about faces; it counts beside all that was said before.
     pub fn say(&mut self, statement: Statement) -> Result<(), DataError> {
         self.data.say(statement)
     }

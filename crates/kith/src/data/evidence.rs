@@ -46,6 +46,16 @@ impl Evidence {
         self.denials.get(face.index()).map_or(&[], Vec::as_slice)
     }
 
+    /// Takes back what was said, but for what is to stay.
+    pub(super) fn retain(&mut self, stays: impl Fn(&Statement) -> bool) {
+        let mut left = Self::default();
+        self.statements
+            .iter()
+            .filter(|statement| stays(statement))
+            .for_each(|&statement| left.push(statement));
+        *self = left;
+    }
+
     pub(super) fn push(&mut self, statement: Statement) {
         match statement {
             Statement::Same(a, b) => self.link(a, b, [1, 0]),

@@ -190,7 +190,7 @@ fn ln_joints_of_names(identity: crate::ids::IdentityId, state: &State, target: &
 fn the_papers_names_are_near_the_product_they_approximate() {
     let gaps = |alphabet_size: f64| {
         let mut gaps = Vec::new();
-        // The paper knows no denied names.
+        // The paper knows no words of the owner.
         let is_papers = |case: &Case| {
             !case.target.data().names().is_empty() && case.target.data().evidence().statements().is_empty()
         };

@@ -136,8 +136,8 @@ impl<'a> View<'a> {
                 *said.entry(identity_of(other)).or_default() += model.repeat.ln();
             }
         }
-        let names = Names::recalled(&draw.globals.name_weights, draw.globals.error_rate);
-        let (given, denials) = (data.given_name(face), data.evidence().denials(face));
+        let names = Names::recalled(&draw.globals.name_weights, draw.globals.error_rate, model.evidence.is);
+        let (given, denials) = (data.label(face), data.evidence().denials(face));
         let ln_denied = |name: Name| {
             let n = denials.iter().filter(|&&label| Name::Known(label) == name).count();
             n as f64 * model.evidence.ln_denial()

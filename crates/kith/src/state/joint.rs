@@ -170,7 +170,9 @@ impl State {
             }
         }
         for face in target.data().faces() {
-            let Some(given) = target.data().given_name(face) else { continue };
+            let Some(label) = target.data().label(face) else { continue };
+            let epsilon = if label.is_word { model.evidence.is } else { epsilon };
+            let given = label.name;
             let identity = self.seating.identity_of(face).expect("every face is seated");
             ln_p += match self.names.of(identity) {
                 Name::Known(label) if label == given => (1.0 - epsilon).ln(),

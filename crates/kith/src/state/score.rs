@@ -1,6 +1,6 @@
 //! ln p(everything) from the statistics a state keeps: what chains report. [`State::ln_joint_plain`] is its oracle.
 
-use super::{Name, State};
+use super::State;
 use crate::data::Dataset;
 use crate::math::{ln_beta_density, ln_gamma, ln_rising};
 use crate::model::{ContextMode, ErrorRate, FaceUpdate, Model, NameUpdate};
@@ -117,15 +117,7 @@ impl State {
         for &identity in self.seating.identities() {
             let name = names.of(identity);
             for &(given, times) in names.votes(identity) {
-                let ln_other = match name {
-                    Name::Known(_) => names.ln_others(name),
-                    Name::Unknown => 0.0,
-                };
-                ln_p += f64::from(times)
-                    * match name {
-                        Name::Known(label) if label == given => (-epsilon).ln_1p(),
-                        _ => epsilon.ln() + names.ln_weight(Name::Known(given)) - ln_other,
-                    };
+                ln_p += f64::from(times) * names.ln_likelihood(given, name);
             }
         }
         ln_p

@@ -340,6 +340,7 @@ struct NameIntegrals<'d> {
     data: &'d Dataset,
     lambda: Vec<(f64, f64)>,
     error_rate: ErrorRate,
+    word_error_rate: f64,
     /// L of every known name.
     base: Vec<f64>,
     known: HashMap<Moment, f64>,
@@ -360,6 +361,7 @@ impl<'d> NameIntegrals<'d> {
             data,
             lambda: nodes(model.name.concentration),
             error_rate: model.name.error_rate,
+            word_error_rate: model.evidence.is,
             base: data.names().iter().map(mass).collect(),
             known: HashMap::new(),
         }
@@ -385,27 +387,34 @@ impl<'d> NameIntegrals<'d> {
         for name in names {
             moment.powers[name.map_or(unknown, |label| label as usize)] += 1;
         }
-        let (mut right, mut wrong) = (0, 0);
+        let (mut right, mut wrong, mut p_words) = (0, 0, 1.0);
         for face in self.data.faces() {
-            let Some(given) = self.data.given_name(face) else { continue };
+            let Some(label) = self.data.label(face) else { continue };
+            let given = label.name;
             let own = names[z[face.index()] as usize];
-            if own == Some(given.0) {
-                right += 1;
+            let is_right = own == Some(given.0);
+            match (label.is_word, is_right) {
+                (true, true) => p_words *= 1.0 - self.word_error_rate,
+                (true, false) => p_words *= self.word_error_rate,
+                (false, true) => right += 1,
+                (false, false) => wrong += 1,
+            }
+            if is_right {
                 continue;
             }
-            wrong += 1;
             moment.powers[given.index()] += 1;
             if let Some(own) = own {
                 moment.excluded[own as usize] += 1;
             }
         }
-        let p_errors = match self.error_rate {
-            ErrorRate::Fixed(epsilon) => epsilon.powi(wrong) * (1.0 - epsilon).powi(right),
-            ErrorRate::Learnt { alpha, beta } => {
-                let (wrong, right) = (wrong as usize, right as usize);
-                rising(alpha, wrong) * rising(beta, right) / rising(alpha + beta, wrong + right)
-            }
-        };
+        let p_errors = p_words
+            * match self.error_rate {
+                ErrorRate::Fixed(epsilon) => epsilon.powi(wrong) * (1.0 - epsilon).powi(right),
+                ErrorRate::Learnt { alpha, beta } => {
+                    let (wrong, right) = (wrong as usize, right as usize);
+                    rising(alpha, wrong) * rising(beta, right) / rising(alpha + beta, wrong + right)
+                }
+            };
         if let Some(known) = self.known.get(&moment) {
             return p_errors * known;
         }
