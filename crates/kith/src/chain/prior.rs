@@ -1,6 +1,6 @@
 //! What people in general look like, learnt from the faces themselves where nobody is known yet.
 //!
-//! Begin with half of all variance within people, alike in all directions ([`Full::from_faces`]). Then, until it
+//! Begin with what sets a face apart from the one most like it ([`Full::from_faces`]). Then, until it
 //! settles: seat the faces one by one, sweep a few times, take the identities for people, and work the prior out anew
 //! from them ([`Full::from_supposed`]). This is an empirical prior: data are used twice, once for some hundred numbers
 //! that all identities share, and once for who is who.

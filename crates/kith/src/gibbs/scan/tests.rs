@@ -129,7 +129,7 @@ fn few_seats_of_a_crowd_are_weighed() {
     }
 }
 
-/// Enough work that idle threads help with it.
+/// Threads are there for chains; within one they change nothing.
 #[test]
 fn threads_change_no_draw() {
     let (n_people, each, d) = (64, 24, 64);
