@@ -169,7 +169,7 @@ pub fn named(name: &str) -> Case {
 
 /// People contradict each other and themselves; face 3 was given a name and denied it.
 fn say(layout: &mut Target) {
-    let [ab, never] = ["ab", "bb"].map(|name| layout.know_name(name).unwrap());
+    let [ab, never] = ["ab", "bb"].map(|name| layout.know_name(name));
     let statements = [
         Statement::Same(FaceId(0), FaceId(2)),
         Statement::Same(FaceId(2), FaceId(5)),

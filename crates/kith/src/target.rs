@@ -87,7 +87,6 @@ impl Target {
         context: Option<&str>,
         faces: &[NewFace<'_>],
     ) -> Result<FrameId, TargetError> {
-        self.check_names(faces.iter().filter_map(|face| face.name))?;
         self.model.identity.check_context(context, self.data.contexts().is_empty())?;
         let frame = self.data.push_frame(context, faces)?;
         self.whitened.extend(self.data.n_faces());
@@ -95,32 +94,18 @@ impl Target {
     }
 
     /// Gives a face a name, or takes it away. Returns the name's id.
-    pub fn set_name(&mut self, face: FaceId, name: Option<&str>) -> Result<Option<LabelId>, ModelError> {
-        self.check_names(name.into_iter())?;
-        Ok(self.data.set_name(face, name))
+    pub fn set_name(&mut self, face: FaceId, name: Option<&str>) -> Option<LabelId> {
+        self.data.set_name(face, name)
     }
 
     /// The id of a name, which counts as known from now on.
-    pub fn know_name(&mut self, name: &str) -> Result<LabelId, ModelError> {
-        self.check_names(std::iter::once(name))?;
-        Ok(self.data.know_name(name))
+    pub fn know_name(&mut self, name: &str) -> LabelId {
+        self.data.know_name(name)
     }
 
     /// Somebody said something about faces.
     pub fn say(&mut self, statement: Statement) -> Result<(), DataError> {
         self.data.say(statement)
-    }
-
-    /// Refuses names that would leave no room for others.
-    pub(crate) fn check_names<'n>(&self, more: impl Iterator<Item = &'n str>) -> Result<(), ModelError> {
-        let known = self.data.names();
-        let mut new: Vec<String> = Vec::new();
-        for name in more {
-            if !known.iter().chain(&new).any(|known| known == name) {
-                new.push(name.to_owned());
-            }
-        }
-        if new.is_empty() { Ok(()) } else { self.model.name.check(&[known, &new].concat()) }
     }
 
     /// Replaces the embedding of a face, for simulations.
