@@ -6,10 +6,13 @@ mod answers;
 mod bench;
 mod cli;
 mod crash;
+mod doors;
 mod export;
 mod laboratory;
 mod library;
 mod looks;
+mod numbers;
+mod privacy;
 mod refusals;
 
 #[test]

@@ -42,6 +42,7 @@ mod schema;
 pub mod snapshot;
 mod watch;
 pub mod who;
+mod words;
 
 pub use belief::Believed;
 pub use check::Checked;
