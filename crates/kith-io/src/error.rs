@@ -79,6 +79,9 @@ pub enum IoError {
     /// A number that is missing, not finite or too large.
     #[error("{at} {place}, column {column}: found {}, wanted {wanted}", shown(found))]
     Value { at: Origin, place: Place, column: usize, found: String, wanted: &'static str },
+    /// A face that is not of the same network as the others.
+    #[error("{at} {place}: {strange}")]
+    Length { at: Origin, place: Place, strange: kith::data::Strange },
     /// Text that is not UTF-8 (or not Unicode, in an array).
     #[error("{at} {place}: found bytes that are not {wanted}, wanted {wanted}")]
     Encoding { at: Origin, place: Place, wanted: &'static str },

@@ -51,6 +51,8 @@ impl Library {
         checked.faults.extend(lines(about)?.iter().map(|id| format!("evidence {id}: does not say of what")));
         if checked.counts[0].1 > 0 && checked.faults.is_empty() {
             let rows = self.snapshot()?.rows;
+            let aside = |(face, why): &(String, _)| format!("face {face}: {why}; it is set aside");
+            checked.faults.extend(rows.set_aside.iter().map(aside));
             for found in [self.memories(&rows).err(), self.draws(&rows).err()].into_iter().flatten() {
                 checked.faults.push(found.to_string());
             }

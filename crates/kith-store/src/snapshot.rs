@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use kith::data::{Dataset, NewFace, Statement};
+use kith::data::{Dataset, Lengths, NewFace, Statement, Strange};
 use kith::ids::{FaceId, LabelId};
 use kith::target::Target;
 
@@ -32,6 +32,8 @@ pub struct Rows {
     pub names: Vec<NameRow>,
     /// The log as it was.
     pub log: Vec<Entry>,
+    /// Faces that are left out because they cannot be of the same network, by their ids, and why.
+    pub set_aside: Vec<(String, Strange)>,
     face_of: HashMap<FaceRow, FaceId>,
 }
 
@@ -96,7 +98,7 @@ impl Library {
             id: FaceRow,
             key: String,
             frame: FrameRow,
-            embedding: Vec<u8>,
+            embedding: Vec<f32>,
             context: Option<String>,
         }
         let query = "SELECT faces.id, faces.key, frame, embedding, contexts.name FROM faces \
@@ -109,18 +111,21 @@ impl Library {
                     id: row.get(0)?,
                     key: row.get(1)?,
                     frame: row.get(2)?,
-                    embedding: row.get(3)?,
+                    embedding: codec::from_bytes(row.get_ref(3)?.as_blob()?),
                     context: row.get(4)?,
                 })
             };
             query.query_map([], row)?.collect()
         })?;
         let rows: Vec<Row> = rows.into_iter().filter(|row| !ignored.contains(&row.id)).collect();
+        let lengths = Lengths::of(rows.iter().map(|row| row.embedding.as_slice()));
+        let (rows, strange): (Vec<Row>, Vec<Row>) =
+            rows.into_iter().partition(|row| lengths.strange(&row.embedding).is_none());
+        let why = |row: Row| Some((row.key, lengths.strange(&row.embedding)?));
+        snapshot.rows.set_aside = strange.into_iter().filter_map(why).collect();
         for rows in rows.chunk_by(|a, b| a.frame == b.frame) {
-            let embeddings: Vec<Vec<f32>> =
-                rows.iter().map(|row| codec::from_bytes(&row.embedding)).collect();
             let faces: Vec<NewFace<'_>> =
-                embeddings.iter().map(|embedding| NewFace { embedding, name: None }).collect();
+                rows.iter().map(|row| NewFace { embedding: &row.embedding, name: None }).collect();
             snapshot.data.push_frame(rows[0].context.as_deref(), &faces)?;
             snapshot.rows.frames.push(rows[0].frame);
             for row in rows {
@@ -143,6 +148,19 @@ impl Rows {
     /// The face of a row, unless it is ignored.
     pub fn face_of(&self, row: FaceRow) -> Option<FaceId> {
         self.face_of.get(&row).copied()
+    }
+
+    /// Runs a computation about these faces; one that no weights can be worked out for is named.
+    pub(crate) fn guarded<T>(&self, work: impl FnOnce() -> T) -> Result<T, StoreError> {
+        kith::unweighable::guarded(work).map_err(|of| {
+            let whom = of.face.and_then(|face| self.keys.get(face.index()));
+            StoreError::refused(match whom {
+                Some(key) => format!(
+                    "face {key}: found weights that are no numbers, wanted a face like the others; `kith ignore` leaves it out"
+                ),
+                None => "found weights that are no numbers, wanted faces and settings of usual sizes".to_owned(),
+            })
+        })
     }
 
     /// A frame that has just been stored is seen too.
@@ -169,7 +187,7 @@ impl Rows {
         let last = self.last_entry();
         self.log = library.log()?;
         for (row, name) in library.texts("names")?.into_iter().skip(self.names.len()) {
-            target.know_name(&name)?;
+            target.know_name(&name);
             self.names.push(NameRow(row));
         }
         let mut faces = BTreeSet::new();
@@ -177,7 +195,7 @@ impl Rows {
             match self.meaning(entry).filter(|_| entry.stands) {
                 Some(Meaning::Named(face, label)) => {
                     let name = target.data().names()[label.index()].clone();
-                    target.set_name(face, Some(&name))?;
+                    target.set_name(face, Some(&name));
                 }
                 Some(Meaning::Said(statement)) => target.say(statement)?,
                 None => {}

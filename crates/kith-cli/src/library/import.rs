@@ -55,7 +55,7 @@ pub fn run(options: &ImportOptions) -> anyhow::Result<Outcome> {
         });
     }
     let done = library.import(&statements)?;
-    let mut out = std::io::stdout();
+    let mut out = crate::progress::stdout();
     if options.json {
         let object =
             json!({"read": known, "added": done.added, "known": done.known, "missing": done.missing});

@@ -20,7 +20,7 @@ pub fn log(options: &LogOptions) -> anyhow::Result<Outcome> {
     let library = Library::open_to_read(&options.lib)?;
     let entries = library.log()?;
     let belief = if entries.is_empty() { None } else { Believed::open(&library).ok() };
-    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    let mut out = std::io::BufWriter::new(crate::progress::stdout());
     let mut n_shown = 0;
     for entry in &entries {
         let agreement = belief.as_ref().filter(|_| entry.stands).and_then(|belief| belief.agreement(entry));
@@ -67,7 +67,7 @@ pub fn to_json(library: &Library, entry: &Entry) -> anyhow::Result<Value> {
 pub fn undo(options: &UndoOptions) -> anyhow::Result<Outcome> {
     let library = Library::open(&options.lib)?;
     let acts = library.undo(&speaker(), options.n)?;
-    let mut out = std::io::stdout();
+    let mut out = crate::progress::stdout();
     if options.json {
         writeln!(out, "{}", json!({"undone": acts}))?;
     } else if acts.is_empty() {
@@ -82,7 +82,7 @@ pub fn undo(options: &UndoOptions) -> anyhow::Result<Outcome> {
 pub fn redo(options: &ReadOptions) -> anyhow::Result<Outcome> {
     let library = Library::open(&options.lib)?;
     let act = library.redo(&speaker())?;
-    let mut out = std::io::stdout();
+    let mut out = crate::progress::stdout();
     if options.json {
         writeln!(out, "{}", json!({"redone": act}))?;
     } else if let Some(act) = act {

@@ -16,12 +16,29 @@ pub mod who;
 
 use std::collections::BTreeMap;
 
-use kith_store::{Library, PersonId, StoreError};
+use kith_store::snapshot::Rows;
+use kith_store::{Believed, Library, PersonId, StoreError};
+
+use crate::progress::note;
 
 /// Who speaks: the user of this machine.
 fn speaker() -> String {
     let name = ["USER", "LOGNAME", "USERNAME"].iter().find_map(|key| std::env::var(key).ok());
     name.filter(|name| !name.is_empty()).unwrap_or_else(|| "me".to_owned())
+}
+
+/// What is believed of a library, with a line for every face that it leaves out.
+fn believed(library: &Library) -> Result<Believed, StoreError> {
+    let believed = Believed::open(library)?;
+    tell_set_aside(&believed.rows);
+    Ok(believed)
+}
+
+/// Says which faces are left out, and why.
+fn tell_set_aside(rows: &Rows) {
+    for (face, why) in &rows.set_aside {
+        note(format!("face {face} is set aside: {why}; `kith forget` removes it"));
+    }
 }
 
 /// What people are called, by their ids.

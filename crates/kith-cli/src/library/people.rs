@@ -2,10 +2,11 @@
 
 use std::io::Write;
 
-use kith_store::{Believed, Library, Person};
+use kith_store::{Library, Person};
 use serde_json::{Value, json};
 
 use super::args::ReadOptions;
+use super::believed;
 use crate::Outcome;
 use crate::answer::percent;
 use crate::progress::count;
@@ -15,10 +16,10 @@ pub fn run(options: &ReadOptions) -> anyhow::Result<Outcome> {
     let library = Library::open_to_read(&options.lib)?;
     if library.n_faces()? > 0 {
         // What was seen and said since is taken in first.
-        Believed::open(&library)?;
+        believed(&library)?;
     }
     let people = library.people()?;
-    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    let mut out = std::io::BufWriter::new(crate::progress::stdout());
     let mut standing = "";
     for person in &people {
         if options.json {

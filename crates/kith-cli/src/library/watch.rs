@@ -18,6 +18,7 @@ use crate::{Outcome, interrupt};
 pub fn run(options: &WatchOptions) -> anyhow::Result<Outcome> {
     set_threads(options.threads)?;
     let mut watcher = Watcher::new(Library::open_or_create(&options.lib)?)?;
+    watcher.rows().into_iter().for_each(super::tell_set_aside);
     let stop = interrupt::listen()?;
     // Lines are read on a thread of their own, so that a polite kill is heard while none comes.
     let (send, lines) = std::sync::mpsc::sync_channel::<std::io::Result<Vec<u8>>>(16);
@@ -28,7 +29,7 @@ pub fn run(options: &WatchOptions) -> anyhow::Result<Outcome> {
             }
         }
     });
-    let mut out = std::io::stdout();
+    let mut out = crate::progress::stdout();
     let mut number = 0;
     while !stop.load(Ordering::Relaxed) {
         let line = match lines.recv_timeout(std::time::Duration::from_millis(100)) {
