@@ -22,6 +22,7 @@ pub struct Library {
     pub(crate) path: PathBuf,
     /// How long embeddings usually are, and of how many faces that was made out.
     pub(crate) lengths: RefCell<(usize, Lengths)>,
+    notes: RefCell<Vec<String>>,
 }
 
 /// Held by whoever learns, watches or forgets: one at a time. Its file goes with it.
@@ -96,7 +97,7 @@ impl Library {
     }
 
     pub(crate) fn of(connection: Connection, path: &Path) -> Self {
-        Self { connection, path: path.to_owned(), lengths: RefCell::default() }
+        Self { connection, path: path.to_owned(), lengths: RefCell::default(), notes: RefCell::default() }
     }
 
     fn prepare(&self, is_new: bool) -> Result<(), StoreError> {
@@ -171,6 +172,18 @@ impl Library {
                 }
                 Err(std::fs::TryLockError::Error(error)) => return Err(wrong(error)),
             }
+        }
+    }
+
+    /// What whoever uses the library should be told, once: faces that were set aside, chains that were thrown away.
+    pub fn take_notes(&self) -> Vec<String> {
+        self.notes.take()
+    }
+
+    pub(crate) fn note(&self, line: String) {
+        let mut notes = self.notes.borrow_mut();
+        if !notes.contains(&line) {
+            notes.push(line);
         }
     }
 

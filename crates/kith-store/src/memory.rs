@@ -2,7 +2,7 @@
 //!
 //! Faces, frames and names are known by their rows, so that what is remembered can be read when others have come or gone.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use kith::chain::{Draw, Globals, Memory};
 use kith::ids::LabelId;
@@ -27,7 +27,7 @@ struct Body {
 }
 
 /// A stored draw, its parts apart.
-struct Stored {
+pub(crate) struct Stored {
     seats: Vec<(FaceRow, u32)>,
     contexts: Vec<(FrameRow, u32)>,
     scales: Vec<(FaceRow, u32)>,
@@ -79,12 +79,8 @@ fn part(bytes: &[u8]) -> Option<Stored> {
     let (seats, contexts, scales) = (list(&mut rest)?, list(&mut rest)?, list(&mut rest)?);
     let body: Body = serde_json::from_slice(rest).ok()?;
     let is_seat = |seat: &(FaceRow, u32)| (seat.1 as usize) < body.names.len();
-    (seats.iter().all(is_seat) && body.globals.weights.len() == body.names.len()).then_some(Stored {
-        seats,
-        contexts,
-        scales,
-        body,
-    })
+    let is_sound = seats.iter().all(is_seat) && body.globals.weights.len() == body.names.len();
+    is_sound.then_some(Stored { seats, contexts, scales, body })
 }
 
 /// The next packed list.
@@ -131,8 +127,15 @@ impl Stored {
 impl Library {
     /// What is remembered of every chain.
     pub fn memories(&self, rows: &Rows) -> Result<Vec<Memory>, StoreError> {
-        let bodies = self.bodies("SELECT body FROM chains ORDER BY number")?;
-        bodies.iter().map(|stored| Ok(stored.memory(rows))).collect()
+        Ok(self.chains()?.iter().map(|stored| stored.memory(rows)).collect())
+    }
+
+    /// What is stored of every chain, each once.
+    fn chains(&self) -> Result<Vec<Stored>, StoreError> {
+        let mut bodies = self.bodies("SELECT body FROM chains ORDER BY number")?;
+        let mut numbers = BTreeSet::new();
+        bodies.retain(|stored| numbers.insert(stored.body.chain));
+        Ok(bodies)
     }
 
     /// What is remembered of every draw, chain by chain in the order in which they were made.
@@ -150,12 +153,25 @@ impl Library {
         Ok(draws.filter(|draws| !draws.is_empty()))
     }
 
+    /// Bodies that can be read. Others are as good as not there: they can be learnt again.
     fn bodies(&self, query: &str) -> Result<Vec<Stored>, StoreError> {
+        let (bodies, n_unreadable) = self.readable_bodies(query)?;
+        if n_unreadable > 0 {
+            self.note(format!(
+                "{n_unreadable} of the library's chains and draws cannot be read and are thrown away; `kith learn` learns them again"
+            ));
+        }
+        Ok(bodies)
+    }
+
+    /// Bodies that can be read, and how many cannot.
+    pub(crate) fn readable_bodies(&self, query: &str) -> Result<(Vec<Stored>, usize), StoreError> {
         let bodies: Vec<Vec<u8>> =
             self.run(|| self.connection.prepare(query)?.query_map([], |row| row.get(0))?.collect())?;
-        let read =
-            |bytes: Vec<u8>| part(&bytes).ok_or_else(|| self.damaged("found a draw that cannot be read"));
-        bodies.into_iter().map(read).collect()
+        let n_stored = bodies.len();
+        let bodies: Vec<Stored> = bodies.iter().filter_map(|bytes| part(bytes)).collect();
+        let n_unreadable = n_stored - bodies.len();
+        Ok((bodies, n_unreadable))
     }
 
     /// Remembers chains and draws in place of earlier ones, inside the caller's transaction.
@@ -192,7 +208,7 @@ impl Library {
         is_kept_frame: impl Fn(FrameRow) -> bool,
         is_kept_name: impl Fn(NameRow) -> bool,
     ) -> Result<(), StoreError> {
-        let mut chains = self.bodies("SELECT body FROM chains ORDER BY number")?;
+        let mut chains = self.chains()?;
         let connection: &Connection = &self.connection;
         for stored in &mut chains {
             stored.seats.retain(|seat| is_kept(seat.0));

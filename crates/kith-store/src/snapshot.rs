@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use kith::data::{Dataset, Lengths, NewFace, Statement, Strange};
+use kith::data::{Dataset, Lengths, NewFace, Statement};
 use kith::ids::{FaceId, LabelId};
 use kith::target::Target;
 
@@ -32,8 +32,8 @@ pub struct Rows {
     pub names: Vec<NameRow>,
     /// The log as it was.
     pub log: Vec<Entry>,
-    /// Faces that are left out because they cannot be of the same network, by their ids, and why.
-    pub set_aside: Vec<(String, Strange)>,
+    /// Faces that are left out because they cannot be of the same network, and why.
+    pub set_aside: Vec<String>,
     face_of: HashMap<FaceRow, FaceId>,
 }
 
@@ -64,6 +64,9 @@ impl Library {
         let rows = Rows { names: names.iter().map(|name| NameRow(name.0)).collect(), log, ..Rows::default() };
         let mut snapshot = Snapshot { data, rows };
         self.read_frames(&mut snapshot)?;
+        for line in &snapshot.rows.set_aside {
+            self.note(format!("{line}; it is left out, and `kith forget` removes it"));
+        }
         let Snapshot { data, rows } = &mut snapshot;
         for entry in rows.log.iter().filter(|entry| entry.stands) {
             // Of two names for one face the later one counts.
@@ -121,8 +124,10 @@ impl Library {
         let lengths = Lengths::of(rows.iter().map(|row| row.embedding.as_slice()));
         let (rows, strange): (Vec<Row>, Vec<Row>) =
             rows.into_iter().partition(|row| lengths.strange(&row.embedding).is_none());
-        let why = |row: Row| Some((row.key, lengths.strange(&row.embedding)?));
-        snapshot.rows.set_aside = strange.into_iter().filter_map(why).collect();
+        for row in strange {
+            let why = lengths.strange(&row.embedding).expect("it is strange");
+            snapshot.rows.set_aside.push(format!("face {}: {why}", row.key));
+        }
         for rows in rows.chunk_by(|a, b| a.frame == b.frame) {
             let faces: Vec<NewFace<'_>> =
                 rows.iter().map(|row| NewFace { embedding: &row.embedding, name: None }).collect();

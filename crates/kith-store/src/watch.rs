@@ -20,7 +20,6 @@ use crate::belief::Believed;
 use crate::faces::NewFrame;
 use crate::ids::{ActId, FaceRow, FrameRow, PersonId};
 use crate::log::Saying;
-use crate::snapshot::Rows;
 use crate::who::people_of_slots;
 use crate::{Claim, Kind, Library, StoreError};
 
@@ -110,11 +109,6 @@ impl Watcher {
     /// The library.
     pub fn library(&self) -> &Library {
         &self.library
-    }
-
-    /// The rows of what is believed, once there is a face.
-    pub fn rows(&self) -> Option<&Rows> {
-        self.believed.as_ref().map(|believed| &believed.rows)
     }
 
     /// The known names, as answers number them.

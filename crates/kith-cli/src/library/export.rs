@@ -18,7 +18,7 @@ use kith_store::Library;
 use serde_json::{Value, json};
 
 use super::args::{ExportOptions, Format, What};
-use super::{believed, log, people, tell_set_aside};
+use super::{believed, log, people};
 use crate::Outcome;
 use crate::progress::{count, note, stdout};
 
@@ -136,7 +136,7 @@ fn faces(library: &Library, options: &ExportOptions) -> anyhow::Result<Outcome> 
     let is_parquet = options.format == Format::Parquet;
     let path = wanted(options, if is_parquet { "a new file" } else { "a new folder" })?;
     let snapshot = library.snapshot()?;
-    tell_set_aside(&snapshot.rows);
+    library.take_notes().into_iter().for_each(note);
     let mut table = FaceTable::new(in_order(&snapshot.data)?);
     table.faces = snapshot.rows.keys.clone();
     let columns = library.columns(&snapshot.rows)?;

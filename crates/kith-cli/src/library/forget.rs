@@ -20,6 +20,7 @@ pub fn run(options: &ForgetOptions) -> anyhow::Result<Outcome> {
     };
     let _claim = library.claim()?;
     let forgotten = library.forget(&whom, options.dry_run)?;
+    library.take_notes().into_iter().for_each(note);
     let mut out = crate::progress::stdout();
     if options.json {
         let object = json!({

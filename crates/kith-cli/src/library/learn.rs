@@ -37,7 +37,7 @@ pub fn run(options: &LearnOptions) -> anyhow::Result<Outcome> {
     let mut told = Told { prior: &mut prior, begins: &mut begins };
     let (believed, changes) = Believed::learn(&library, &plan, &watch, &mut told)?;
     sweeps.finish_and_clear();
-    super::tell_set_aside(&believed.rows);
+    library.take_notes().into_iter().for_each(note);
     let (n_faces, n_people) = (believed.rows.faces.len(), library.people()?.len());
     if options.json {
         let gained: Vec<_> =

@@ -6,6 +6,8 @@ pub mod ask;
 pub mod check;
 pub mod export;
 pub mod forget;
+#[cfg(test)]
+mod fuzz;
 pub mod import;
 pub mod learn;
 pub mod log;
@@ -16,7 +18,6 @@ pub mod who;
 
 use std::collections::BTreeMap;
 
-use kith_store::snapshot::Rows;
 use kith_store::{Believed, Library, PersonId, StoreError};
 
 use crate::progress::note;
@@ -30,15 +31,8 @@ fn speaker() -> String {
 /// What is believed of a library, with a line for every face that it leaves out.
 fn believed(library: &Library) -> Result<Believed, StoreError> {
     let believed = Believed::open(library)?;
-    tell_set_aside(&believed.rows);
+    library.take_notes().into_iter().for_each(note);
     Ok(believed)
-}
-
-/// Says which faces are left out, and why.
-fn tell_set_aside(rows: &Rows) {
-    for (face, why) in &rows.set_aside {
-        note(format!("face {face} is set aside: {why}; `kith forget` removes it"));
-    }
 }
 
 /// What people are called, by their ids.
