@@ -11,6 +11,7 @@ mod experiment;
 mod fit;
 mod interrupt;
 mod library;
+mod lines;
 mod manual;
 mod predict;
 mod progress;

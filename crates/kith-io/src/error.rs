@@ -116,15 +116,16 @@ pub enum IoError {
         quoted(face)
     )]
     RepeatedFace { at: Origin, face: String, first: Box<Place>, second: Box<Place> },
-    /// A frame is in one context.
+    /// A frame is in one context, and of one time.
     #[error(
-        "{at} {second}: found context {} in frame {}, wanted {} as at {first}",
+        "{at} {second}: found {column} {} in frame {}, wanted {} as at {first}",
         quoted(found),
         quoted(frame),
         quoted(wanted)
     )]
-    TwoContexts {
+    TwoOfFrame {
         at: Origin,
+        column: &'static str,
         frame: Box<str>,
         found: Box<str>,
         wanted: Box<str>,
