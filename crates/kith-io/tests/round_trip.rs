@@ -10,7 +10,7 @@ fn texts(cells: [&str; 4]) -> Vec<String> {
 }
 
 fn table() -> FaceTable {
-    let values = vec![0.1, -2.5, f32::MAX, f32::MIN_POSITIVE, 1e-45, -0.0, 1.0, 3.0];
+    let values = vec![0.1, -2.5, 123.456_79, f32::MIN_POSITIVE, 1e-45, -0.0, 1.0, 3.0];
     let frames = [0, 1, 0, 2].map(FrameId).to_vec();
     let contexts = [Some("at home, upstairs".to_owned()), None, Some("work".to_owned())];
     let names = [Some("Ann \"A\" Lee".to_owned()), None, None, Some("Zo\u{eb}\n\u{1f600}".to_owned())];
