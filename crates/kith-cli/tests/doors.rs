@@ -15,11 +15,10 @@ fn any_number_of_names_of_one_character_are_names_like_others() {
     }
     place.dataset("photos", &table);
     place.run(&["add", "lib", "photos"]).done();
-    let verbs: [&[&str]; 6] = [
+    let verbs: [&[&str]; 5] = [
         &["people", "lib", "--json"],
         &["learn", "lib", "--sweeps", "2"],
         &["who", "lib", "--face", "p0_0"],
-        &["ask", "lib", "--n", "3", "--json"],
         &["export", "lib", "draws", "--out", "draws"],
         &["check", "lib"],
     ];
@@ -71,7 +70,10 @@ fn nothing_in_a_library_reaches_the_terminal_but_letters() {
         let ran = place.run(verb);
         for text in [&ran.out, &ran.err] {
             assert!(!text.contains(is_hidden), "{verb:?}: {text:?}");
-            let is_told = text.is_empty() || text.contains("\\u001b]0;mine\\u0007") || text.contains("202e");
+            let is_told = text.is_empty()
+                || text.contains("\\u001b]0;mine\\u0007")
+                || text.contains("202e")
+                || text.contains("\\u{1b}");
             assert!(is_told, "{verb:?}: {text:?}");
         }
     }
@@ -93,7 +95,9 @@ fn names_and_ids_obey_one_rule_at_every_door() {
             std::fs::remove_dir_all(place.path("bad")).ok();
             place.dataset("bad", &table);
         };
-        table(&|table| drop(table.dataset.set_name(kith::ids::FaceId(1), Some(bad))));
+        table(&|table| {
+            table.dataset.set_name(kith::ids::FaceId(1), Some(bad));
+        });
         place.run(&["add", "lib", "bad"]).refused(&told);
         table(&|table| table.faces[1] = bad.to_owned());
         place.run(&["add", "lib", "bad"]).refused(&told);

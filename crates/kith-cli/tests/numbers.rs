@@ -52,12 +52,16 @@ fn made(n_people: usize, dimension: usize, which: Which, times: f64) -> Made {
             rows[row] = rows[0].clone();
         }
         if is_changed {
-            is_plain[row] = which == Which::All;
+            // All of one look, or some in other units than the rest, have no truth.
+            is_plain[row] = which == Which::All && times > 0.0;
             let n_cells = if which == Which::Cell { 1 } else { dimension };
             rows[row][..n_cells].iter_mut().for_each(|x| *x *= times);
         }
     }
-    // The first row of a constant dataset was the model of the others.
+    if which == Which::Half && dimension < 32 {
+        // Lengths of few dimensions say who somebody is, and half of them are in other units.
+        is_plain.fill(false);
+    }
     Made { rows, truth, is_plain }
 }
 
@@ -124,7 +128,7 @@ fn live(made: &Made, what: &str) -> (usize, usize) {
         (went, ran)
     };
     if run(&["fit", "data", "--draws", "draws", "--chains", "2", "--sweeps", "6"]).0 {
-        run(&["predict", "data", "draws", "plain", "--json"]);
+        run(&["predict", "data", "--draws", "draws", "--new", "plain", "--json"]);
     }
     if run(&["add", "lib", "data"]).0 {
         run(&["learn", "lib", "--sweeps", "12"]);
@@ -180,7 +184,8 @@ fn some_numbers_of_any_size_break_nothing() {
         (Which::Five, 1e4),
         (Which::Half, 1e8),
     ];
-    let cases = cases.into_iter().zip([0, 1].into_iter().cycle()).map(|((which, times), k)| (few[k], which, times));
+    let cases =
+        cases.into_iter().zip([0, 1].into_iter().cycle()).map(|((which, times), k)| (few[k], which, times));
     try_all(cases);
 }
 
@@ -208,7 +213,7 @@ fn a_library_that_holds_such_a_face_opens_names_it_and_goes_on_without_it() {
     drop(library);
     for verb in [&["people", "lib", "--json"][..], &["learn", "lib", "--sweeps", "5"], &["ask", "lib"]] {
         let ran = place.run(verb).done();
-        assert!(ran.err.contains("face f11 is set aside: found an embedding"), "{verb:?}: {}", ran.err);
+        assert!(ran.err.contains("face f11: found an embedding"), "{verb:?}: {}", ran.err);
     }
     let people = place.run(&["people", "lib", "--json"]).done().objects();
     let n_faces: usize = people.iter().map(|person| person["faces"].as_array().unwrap().len()).sum();
