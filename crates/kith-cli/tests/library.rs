@@ -257,6 +257,7 @@ fn listed(place: &Place) -> BTreeSet<String> {
 #[test]
 fn what_is_forgotten_is_in_no_byte_of_the_file() {
     let place = Place::new();
+    fs::create_dir(place.path("tmp")).unwrap();
     place.learnt();
     let (ann, dot) = (faces_of("Ann"), faces_of("Dot"));
     // Every photo of hers, so that whom she is taken for does not matter; and one of somebody who stays.

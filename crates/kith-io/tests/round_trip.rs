@@ -21,7 +21,7 @@ fn table() -> FaceTable {
         frames: vec!["photo 1".into(), String::new(), "photo 2".into()],
         truth: Some(vec![Some("Ann".into()), None, None, Some("Zo\u{eb}".into())]),
         other: vec![
-            ("time".into(), texts(["2024-05-01T12:30:00Z", "", "12.5", ""])),
+            ("time".into(), texts(["2024-05-01T12:30:00Z", "12.5", "", ""])),
             ("camera".into(), texts(["", "", "front", ""])),
             ("box".into(), texts(["1,2,3,4", "", "", ""])),
         ],
