@@ -13,6 +13,7 @@ mod interrupt;
 mod library;
 mod lines;
 mod manual;
+mod models;
 mod predict;
 mod progress;
 mod simulate;
@@ -77,6 +78,7 @@ fn run(verb: Verb) -> anyhow::Result<Outcome> {
         Verb::Undo(options) => library::log::undo(&options),
         Verb::Redo(options) => library::log::redo(&options),
         Verb::Ask(options) => library::ask::run(&options),
+        Verb::Models(options) => models::run(&options),
         Verb::Watch(options) => library::watch::run(&options),
         Verb::Forget(options) => library::forget::run(&options),
         Verb::Export(options) => library::export::run(&options),

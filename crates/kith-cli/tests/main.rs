@@ -12,6 +12,7 @@ mod laboratory;
 mod library;
 mod looks;
 mod numbers;
+mod photos;
 mod privacy;
 mod refusals;
 

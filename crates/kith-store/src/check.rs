@@ -4,6 +4,7 @@ use kith::target::Target;
 
 use crate::meta::{BACKGROUND, BELIEVED, EMBEDDING, MODEL_FACES, SEED, UNWIPED};
 use crate::schema::TABLES;
+use crate::sums::Of;
 use crate::{Library, StoreError};
 
 /// What a check found.
@@ -88,8 +89,8 @@ impl Library {
         if checked.note(self.get(UNWIPED)).flatten().is_some() {
             checked.faults.push("bytes of what was forgotten are still in the file".to_owned());
         }
-        for (table, query) in BODIES {
-            if let Some((_, n)) = checked.note(self.readable_bodies(query)).filter(|(_, n)| *n > 0) {
+        for (table, of) in [("chains", Of::Chain), ("draws", Of::Draw)] {
+            if let Some((_, n)) = checked.note(self.readable_bodies(of)).filter(|(_, n)| *n > 0) {
                 let again = "`kith learn` throws them away and learns them again";
                 checked.faults.push(format!("found {n} of the {table} that cannot be read; {again}"));
             }
@@ -111,7 +112,3 @@ impl Library {
 
 /// Tables whose rows are counted for people.
 const COUNTED: [&str; 6] = ["faces", "frames", "people", "evidence", "chains", "draws"];
-
-/// What can be learnt again.
-const BODIES: [(&str, &str); 2] =
-    [("chains", "SELECT body FROM chains ORDER BY number"), ("draws", "SELECT body FROM draws ORDER BY id")];

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use crate::ids::{ActId, FaceRow, FrameRow};
 use crate::log::{self, DATASET};
 use crate::meta::{DIMENSION, EMBEDDING};
+use crate::sums::Of;
 use crate::{Library, StoreError, codec, words};
 
 /// A frame that arrives.
@@ -80,7 +81,7 @@ impl Library {
         })
     }
 
-    fn check_network(&self, embedding: Option<&str>) -> Result<(), StoreError> {
+    pub(crate) fn check_network(&self, embedding: Option<&str>) -> Result<(), StoreError> {
         let Some(found) = embedding else { return Ok(()) };
         match self.get(EMBEDDING)? {
             Some(wanted) if wanted != found => Err(StoreError::refused(format!(
@@ -95,7 +96,7 @@ impl Library {
     }
 
     /// Refuses faces that are far longer than those of the library and those that come with them.
-    fn check_lengths(&self, frames: &[NewFrame]) -> Result<(), StoreError> {
+    pub(crate) fn check_lengths(&self, frames: &[NewFrame]) -> Result<(), StoreError> {
         let n_faces = self.n_faces()?;
         let mut kept = self.lengths.borrow_mut();
         if n_faces < kept.0 || n_faces >= 2 * kept.0.max(1) {
@@ -116,7 +117,12 @@ impl Library {
         }
     }
 
-    fn add_frame(&self, frame: &NewFrame, act: ActId, added: &mut Added) -> Result<(), StoreError> {
+    pub(crate) fn add_frame(
+        &self,
+        frame: &NewFrame,
+        act: ActId,
+        added: &mut Added,
+    ) -> Result<(), StoreError> {
         let connection = &self.connection;
         let mut id = None;
         for (kind, text) in [("frame", &frame.key), ("context", &frame.context)] {
@@ -150,7 +156,9 @@ impl Library {
                 ])
             })?;
             added.faces += 1;
-            self.give_name(FaceRow(connection.last_insert_rowid()), face, act, added)?;
+            let row = connection.last_insert_rowid();
+            self.seal(Of::Face, row, &bytes)?;
+            self.give_name(FaceRow(row), face, act, added)?;
         }
         Ok(())
     }

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::{FaceRow, FrameRow, NameRow};
 use crate::snapshot::Rows;
+use crate::sums::Of;
 use crate::{Library, StoreError, codec};
 
 /// A draw as it is stored, after its seats and contexts.
@@ -132,7 +133,7 @@ impl Library {
 
     /// What is stored of every chain, each once.
     fn chains(&self) -> Result<Vec<Stored>, StoreError> {
-        let mut bodies = self.bodies("SELECT body FROM chains ORDER BY number")?;
+        let mut bodies = self.bodies(Of::Chain)?;
         let mut numbers = BTreeSet::new();
         bodies.retain(|stored| numbers.insert(stored.body.chain));
         Ok(bodies)
@@ -140,7 +141,7 @@ impl Library {
 
     /// What is remembered of every draw, chain by chain in the order in which they were made.
     pub(crate) fn memories_of_draws(&self, rows: &Rows) -> Result<Vec<Memory>, StoreError> {
-        let bodies = self.bodies("SELECT body FROM draws ORDER BY id")?;
+        let bodies = self.bodies(Of::Draw)?;
         let mut memories: Vec<Memory> = bodies.iter().map(|stored| stored.memory(rows)).collect();
         memories.sort_by_key(|memory| memory.chain);
         Ok(memories)
@@ -148,14 +149,14 @@ impl Library {
 
     /// The draws, when they are about the library as it is.
     pub fn draws(&self, rows: &Rows) -> Result<Option<Vec<Draw>>, StoreError> {
-        let bodies = self.bodies("SELECT body FROM draws ORDER BY id")?;
+        let bodies = self.bodies(Of::Draw)?;
         let draws: Option<Vec<Draw>> = bodies.iter().map(|stored| stored.draw(rows)).collect();
         Ok(draws.filter(|draws| !draws.is_empty()))
     }
 
     /// Bodies that can be read. Others are as good as not there: they can be learnt again.
-    fn bodies(&self, query: &str) -> Result<Vec<Stored>, StoreError> {
-        let (bodies, n_unreadable) = self.readable_bodies(query)?;
+    fn bodies(&self, of: Of) -> Result<Vec<Stored>, StoreError> {
+        let (bodies, n_unreadable) = self.readable_bodies(of)?;
         if n_unreadable > 0 {
             self.note(format!(
                 "{n_unreadable} of the library's chains and draws cannot be read and are thrown away; `kith learn` learns them again"
@@ -165,11 +166,19 @@ impl Library {
     }
 
     /// Bodies that can be read, and how many cannot.
-    pub(crate) fn readable_bodies(&self, query: &str) -> Result<(Vec<Stored>, usize), StoreError> {
-        let bodies: Vec<Vec<u8>> =
-            self.run(|| self.connection.prepare(query)?.query_map([], |row| row.get(0))?.collect())?;
+    pub(crate) fn readable_bodies(&self, of: Of) -> Result<(Vec<Stored>, usize), StoreError> {
+        let query = match of {
+            Of::Chain => "SELECT number, body FROM chains ORDER BY number",
+            _ => "SELECT id, body FROM draws ORDER BY id",
+        };
+        let sums = self.sums(of)?;
+        let bodies: Vec<(i64, Vec<u8>)> = self.run(|| {
+            let mut query = self.connection.prepare(query)?;
+            query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+        })?;
         let n_stored = bodies.len();
-        let bodies: Vec<Stored> = bodies.iter().filter_map(|bytes| part(bytes)).collect();
+        let read = |(row, bytes): &(i64, Vec<u8>)| part(bytes).filter(|_| sums.agree(*row, bytes));
+        let bodies: Vec<Stored> = bodies.iter().filter_map(read).collect();
         let n_unreadable = n_stored - bodies.len();
         Ok((bodies, n_unreadable))
     }
@@ -178,26 +187,25 @@ impl Library {
     pub(crate) fn remember(&self, chains: &[Draw], draws: &[Draw], rows: &Rows) -> Result<(), StoreError> {
         self.remember_chains(chains, rows)?;
         let connection = &self.connection;
-        self.run(|| {
-            connection.execute("DELETE FROM draws", [])?;
-            for draw in draws {
-                connection.execute("INSERT INTO draws (body) VALUES (?1)", [encode(draw, rows)])?;
-            }
-            Ok(())
-        })
+        self.run(|| connection.execute("DELETE FROM draws", []))?;
+        for draw in draws {
+            let body = encode(draw, rows);
+            self.run(|| connection.execute("INSERT INTO draws (body) VALUES (?1)", [&body]))?;
+            self.seal(Of::Draw, connection.last_insert_rowid(), &body)?;
+        }
+        Ok(())
     }
 
     /// Remembers chains in place of earlier ones, inside the caller's transaction.
     pub(crate) fn remember_chains(&self, chains: &[Draw], rows: &Rows) -> Result<(), StoreError> {
-        let connection = &self.connection;
-        self.run(|| {
-            connection.execute("DELETE FROM chains", [])?;
-            for draw in chains {
-                let body = encode(draw, rows);
-                connection.execute("INSERT INTO chains VALUES (?1, ?2)", params![draw.chain, body])?;
-            }
-            Ok(())
-        })
+        self.run(|| self.connection.execute("DELETE FROM chains", []))?;
+        chains.iter().try_for_each(|draw| self.put_chain(draw.chain, &encode(draw, rows)))
+    }
+
+    fn put_chain(&self, number: u32, body: &[u8]) -> Result<(), StoreError> {
+        let insert = "INSERT INTO chains VALUES (?1, ?2)";
+        self.run(|| self.connection.execute(insert, params![number, body]))?;
+        self.seal(Of::Chain, i64::from(number), body)
     }
 
     /// Takes faces, frames and names out of what is remembered of chains; draws are dropped. Inside the caller's
@@ -220,12 +228,8 @@ impl Library {
         }
         self.run(|| {
             connection.execute("DELETE FROM chains", [])?;
-            connection.execute("DELETE FROM draws", [])?;
-            for stored in &chains {
-                let number = stored.body.chain;
-                connection.execute("INSERT INTO chains VALUES (?1, ?2)", params![number, join(stored)])?;
-            }
-            Ok(())
-        })
+            connection.execute("DELETE FROM draws", [])
+        })?;
+        chains.iter().try_for_each(|stored| self.put_chain(stored.body.chain, &join(stored)))
     }
 }

@@ -2,15 +2,31 @@
 
 use rusqlite::Connection;
 
+use crate::sums::seal_all;
+
 /// "kith" in ASCII: says whose database it is.
 pub const APPLICATION_ID: i32 = 0x6b69_7468;
 
 /// Step k brings a library from version k to k + 1.
-const STEPS: [&str; 1] = [VERSION_1];
+const STEPS: [&str; 3] = [VERSION_1, VERSION_2, VERSION_3];
 
 /// All tables.
-pub const TABLES: [&str; 10] =
-    ["meta", "contexts", "names", "frames", "faces", "evidence", "people", "members", "chains", "draws"];
+pub const TABLES: [&str; 14] = [
+    "meta",
+    "contexts",
+    "names",
+    "frames",
+    "faces",
+    "evidence",
+    "people",
+    "members",
+    "chains",
+    "draws",
+    "photos",
+    "thumbnails",
+    "sidecars",
+    "sums",
+];
 
 /// The version that this program writes.
 pub const VERSION: i64 = STEPS.len() as i64;
@@ -19,6 +35,10 @@ pub const VERSION: i64 = STEPS.len() as i64;
 pub fn migrate(connection: &Connection, from: i64) -> rusqlite::Result<()> {
     for step in &STEPS[from as usize..] {
         connection.execute_batch(step)?;
+    }
+    // Checksums came with version 3.
+    if from < 3 {
+        seal_all(connection)?;
     }
     connection.pragma_update(None, "application_id", APPLICATION_ID)?;
     connection.pragma_update(None, "user_version", VERSION)
@@ -98,4 +118,50 @@ CREATE TABLE draws (
     id   INTEGER PRIMARY KEY AUTOINCREMENT,
     body BLOB NOT NULL
 );
+";
+
+const VERSION_2: &str = "
+CREATE TABLE photos (
+    id          INTEGER PRIMARY KEY AUTOINCREMENT,
+    key         TEXT NOT NULL UNIQUE,
+    frame       INTEGER REFERENCES frames (id),
+    path        TEXT NOT NULL,
+    size        INTEGER NOT NULL,
+    modified    INTEGER NOT NULL,
+    hash        TEXT NOT NULL,
+    width       INTEGER NOT NULL,
+    height      INTEGER NOT NULL,
+    orientation INTEGER NOT NULL,
+    time        TEXT,
+    latitude    REAL,
+    longitude   REAL,
+    camera      TEXT,
+    is_gone     INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX photos_of_frame ON photos (frame);
+CREATE INDEX photos_of_hash ON photos (hash);
+
+CREATE TABLE thumbnails (
+    face INTEGER PRIMARY KEY REFERENCES faces (id),
+    jpeg BLOB NOT NULL
+);
+
+CREATE TABLE sidecars (
+    photo  INTEGER PRIMARY KEY REFERENCES photos (id) ON DELETE CASCADE,
+    path   TEXT NOT NULL,
+    before TEXT,
+    after  TEXT NOT NULL
+);
+";
+
+const VERSION_3: &str = "
+CREATE TABLE sums (
+    of  TEXT NOT NULL,
+    row INTEGER NOT NULL,
+    sum INTEGER NOT NULL,
+    PRIMARY KEY (of, row)
+) WITHOUT ROWID;
+CREATE TRIGGER sum_of_face AFTER DELETE ON faces BEGIN DELETE FROM sums WHERE of = 'faces' AND row = OLD.id; END;
+CREATE TRIGGER sum_of_chain AFTER DELETE ON chains BEGIN DELETE FROM sums WHERE of = 'chains' AND row = OLD.number; END;
+CREATE TRIGGER sum_of_draw AFTER DELETE ON draws BEGIN DELETE FROM sums WHERE of = 'draws' AND row = OLD.id; END;
 ";

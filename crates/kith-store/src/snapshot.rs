@@ -8,6 +8,7 @@ use kith::target::Target;
 
 use crate::ids::{EntryId, FaceRow, FrameRow, NameRow};
 use crate::log::{Entry, Kind};
+use crate::sums::Of;
 use crate::{Library, StoreError, codec};
 
 /// The library as it was when it was read.
@@ -102,19 +103,24 @@ impl Library {
             key: String,
             frame: FrameRow,
             embedding: Vec<f32>,
+            is_as_stored: bool,
             context: Option<String>,
         }
         let query = "SELECT faces.id, faces.key, frame, embedding, contexts.name FROM faces \
                      JOIN frames ON frames.id = frame LEFT JOIN contexts ON contexts.id = frames.context \
                      ORDER BY frame, faces.id";
+        let sums = self.sums(Of::Face)?;
         let rows: Vec<Row> = self.run(|| {
             let mut query = self.connection.prepare(query)?;
             let row = |row: &rusqlite::Row<'_>| {
+                let id: FaceRow = row.get(0)?;
+                let bytes = row.get_ref(3)?.as_blob()?;
                 Ok(Row {
-                    id: row.get(0)?,
+                    id,
+                    is_as_stored: sums.agree(id.0, bytes),
                     key: row.get(1)?,
                     frame: row.get(2)?,
-                    embedding: codec::from_bytes(row.get_ref(3)?.as_blob()?),
+                    embedding: codec::from_bytes(bytes),
                     context: row.get(4)?,
                 })
             };
@@ -122,12 +128,15 @@ impl Library {
         })?;
         let rows: Vec<Row> = rows.into_iter().filter(|row| !ignored.contains(&row.id)).collect();
         let lengths = Lengths::of(rows.iter().map(|row| row.embedding.as_slice()));
-        let (rows, strange): (Vec<Row>, Vec<Row>) =
-            rows.into_iter().partition(|row| lengths.strange(&row.embedding).is_none());
-        for row in strange {
-            let why = lengths.strange(&row.embedding).expect("it is strange");
-            snapshot.rows.set_aside.push(format!("face {}: {why}", row.key));
-        }
+        let wrong = |row: &Row| match lengths.strange(&row.embedding) {
+            _ if !row.is_as_stored => {
+                Some("found an embedding that is not the one that was stored".to_owned())
+            }
+            strange => strange.map(|why| why.to_string()),
+        };
+        let aside = rows.iter().filter_map(|row| Some(format!("face {}: {}", row.key, wrong(row)?)));
+        snapshot.rows.set_aside = aside.collect();
+        let rows: Vec<Row> = rows.into_iter().filter(|row| wrong(row).is_none()).collect();
         for rows in rows.chunk_by(|a, b| a.frame == b.frame) {
             let faces: Vec<NewFace<'_>> =
                 rows.iter().map(|row| NewFace { embedding: &row.embedding, name: None }).collect();

@@ -4,6 +4,7 @@ pub mod add;
 pub mod args;
 pub mod ask;
 pub mod check;
+mod embed_again;
 pub mod export;
 pub mod forget;
 #[cfg(test)]
@@ -11,8 +12,12 @@ mod fuzz;
 pub mod import;
 pub mod learn;
 pub mod log;
+mod look;
 pub mod people;
+mod photos;
 pub mod say;
+mod sheet;
+mod sidecars;
 pub mod watch;
 pub mod who;
 
