@@ -273,7 +273,7 @@ fn every_bad_photo_is_one_line_and_all_others_are_added() {
         n_bad += 2;
         let closed = place.path("pics/closed.jpg");
         fs::write(&closed, "").unwrap();
-        fs::set_permissions(&closed, fs::Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(&closed, fs::Permissions::from_mode(0o0)).unwrap();
         n_bad += 1;
     }
     let first = add(&place, &[]);
