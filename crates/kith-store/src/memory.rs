@@ -174,7 +174,12 @@ impl Library {
         let sums = self.sums(of)?;
         let bodies: Vec<(i64, Vec<u8>)> = self.run(|| {
             let mut query = self.connection.prepare(query)?;
-            query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+            // What is no blob is no body.
+            let bytes = |row: &rusqlite::Row<'_>| {
+                let body = row.get_ref(1)?.as_blob().unwrap_or_default().to_vec();
+                Ok((row.get(0)?, body))
+            };
+            query.query_map([], bytes)?.collect()
         })?;
         let n_stored = bodies.len();
         let read = |(row, bytes): &(i64, Vec<u8>)| part(bytes).filter(|_| sums.agree(*row, bytes));

@@ -114,7 +114,7 @@ impl Library {
             let mut query = self.connection.prepare(query)?;
             let row = |row: &rusqlite::Row<'_>| {
                 let id: FaceRow = row.get(0)?;
-                let bytes = row.get_ref(3)?.as_blob()?;
+                let bytes = row.get_ref(3)?.as_blob().unwrap_or_default();
                 Ok(Row {
                     id,
                     is_as_stored: sums.agree(id.0, bytes),

@@ -93,7 +93,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let library = library(&folder);
         assert_eq!(library.check().unwrap().faults, [""; 0]);
-        let flip = "UPDATE faces SET embedding = x'0000a03f' || substr(embedding, 5) WHERE key = 'f3'";
+        let flip =
+            "UPDATE faces SET embedding = CAST(x'0000a03f' || substr(embedding, 5) AS BLOB) WHERE key = 'f3'";
         library.connection.execute(flip, []).unwrap();
         let faults = library.check().unwrap().faults;
         assert_eq!(faults, ["face f3: found an embedding that is not the one that was stored"]);
@@ -114,7 +115,9 @@ mod tests {
         assert!(n("chains") > 0 && n("sums") == n("faces") + n("chains") + n("draws"));
         // A seat of the first list: what can be read, and is not what was written.
         for table in ["chains", "draws"] {
-            let flip = format!("UPDATE {table} SET body = substr(body, 1, 5) || x'01' || substr(body, 7)");
+            let flip = format!(
+                "UPDATE {table} SET body = CAST(substr(body, 1, 5) || x'01' || substr(body, 7) AS BLOB)"
+            );
             library.connection.execute(&flip, []).unwrap();
         }
         let faults = library.check().unwrap().faults;

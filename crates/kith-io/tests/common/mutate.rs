@@ -79,7 +79,8 @@ pub fn fuzz(name: &str, corpus: &[Vec<u8>], words: &[&str], mut take: impl FnMut
 fn mutated(corpus: &[Vec<u8>], words: &[&str], rng: &mut Rng) -> Vec<u8> {
     let mut input = corpus[rng.below(corpus.len())].clone();
     // Mostly few changes, so that many inputs are read to the end.
-    for _ in 0..=rng.below(1 + rng.below(5)) {
+    let most = 1 + rng.below(5);
+    for _ in 0..=rng.below(most) {
         change(&mut input, corpus, words, rng);
         input.truncate(LARGEST);
     }
