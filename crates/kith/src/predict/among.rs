@@ -40,7 +40,9 @@ impl Posterior {
     pub fn predict_among(&self, parts: &Parts, context: Option<&str>, face: &[f32]) -> Vec<f64> {
         let mut found = vec![0.0; parts.n_parts];
         let mut add = |group: u32, p: f64| {
-            parts.of_group[group as usize].iter().for_each(|&(part, share)| found[part as usize] += share * p);
+            parts.of_group[group as usize]
+                .iter()
+                .for_each(|&(part, share)| found[part as usize] += share * p);
         };
         let weight = 1.0 / self.draws.len() as f64;
         let mut frame = NewFrame::new(self, context, &[face]);
