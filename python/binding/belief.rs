@@ -295,7 +295,7 @@ impl Belief {
     /// The draws as arrays, by sweep, then chain.
     fn draws<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let known = self.known(py)?;
-        tables::draws(py, &known.draws())
+        tables::draws(py, known.belief.draws())
     }
 
     /// Writes the draws, byte by byte as the program writes them.
@@ -303,7 +303,7 @@ impl Belief {
         let known = self.known(py)?;
         py.detach(|| {
             let mut writer = DrawsWriter::create(&path, known.belief.target())?;
-            known.draws().iter().try_for_each(|draw| writer.write(draw))?;
+            known.belief.draws().iter().try_for_each(|draw| writer.write(draw))?;
             writer.finish()
         })
         .map_err(|error| PyOSError::new_err(error.to_string()))

@@ -197,6 +197,10 @@ impl Known {
         let until = Until { sweeps, draws: self.options.draws };
         progress.begin(self.belief.most_sweeps(&until) * self.belief.chains().len() as u64);
         let learnt = progress.watch(|watch| self.belief.learn(&until, watch));
+        // As the program orders them: sums over draws then agree to the last digit.
+        let mut draws = self.belief.draws().to_vec();
+        draws.sort_by_key(|draw| (draw.sweep, draw.chain));
+        self.belief.answer_from(draws);
         self.outcome = Outcome {
             sweeps: self.belief.chains().first().map_or(0, |chain| chain.n_sweeps()),
             r_hat: learnt.r_hat.filter(|r_hat| r_hat.is_finite()),
@@ -217,13 +221,6 @@ impl Known {
             self.belief.answer_from(draws);
         }
         self.outcome = Outcome { sweeps: until, is_interrupted: progress.is_stopped(), ..Outcome::default() };
-    }
-
-    /// The draws, by sweep, then chain, as the program writes them.
-    pub fn draws(&self) -> Vec<&Draw> {
-        let mut draws: Vec<&Draw> = self.belief.draws().iter().collect();
-        draws.sort_by_key(|draw| (draw.sweep, draw.chain));
-        draws
     }
 
     /// What is shown of it, worked out when it is first asked for.

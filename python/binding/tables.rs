@@ -31,13 +31,13 @@ pub fn to_json(answer: &Answer, names: &[String]) -> Value {
 }
 
 /// One array per quantity, a row per draw.
-pub fn draws<'py>(py: Python<'py>, draws: &[&Draw]) -> PyResult<Bound<'py, PyDict>> {
+pub fn draws<'py>(py: Python<'py>, draws: &[Draw]) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     let whole =
         |of: &dyn Fn(&Draw) -> u64| -> Vec<i64> { draws.iter().map(|draw| of(draw) as i64).collect() };
-    let real = |of: &dyn Fn(&Draw) -> f64| -> Vec<f64> { draws.iter().map(|draw| of(draw)).collect() };
+    let real = |of: &dyn Fn(&Draw) -> f64| -> Vec<f64> { draws.iter().map(of).collect() };
     let numbers = |of: &dyn Fn(&Draw) -> Vec<i32>| {
-        let rows: Vec<Vec<i32>> = draws.iter().map(|draw| of(draw)).collect();
+        let rows: Vec<Vec<i32>> = draws.iter().map(of).collect();
         Array2::from_shape_vec((rows.len(), rows.first().map_or(0, Vec::len)), rows.concat()).map_err(refused)
     };
     let signed = |of: &[u32]| of.iter().map(|&number| number as i32).collect::<Vec<i32>>();

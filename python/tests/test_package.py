@@ -1,12 +1,15 @@
 """The package as a whole: types, stubs, examples, and the program's draws."""
 
+import contextlib
 import doctest
 import importlib
+import json
 import os
 import pathlib
 import shutil
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -53,6 +56,14 @@ def program():
     return found
 
 
+@contextlib.contextmanager
+def quiet():
+    """Whether chains agree is not asked here."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
 def dataset(folder, X, y, frames, contexts):
     """Writes what the program reads."""
     folder.mkdir()
@@ -74,27 +85,13 @@ def test_same_seed_same_bytes_of_draws_as_the_program(tmp_path, dimension, sweep
     command = [program(), "fit", folder, "--draws", tmp_path / "program.ndjson", "--seed", "7", *more]
     subprocess.run(command, check=True, capture_output=True)
     est = Kith(random_state=7, sweeps=sweeps)
-    with pytest.warns() if sweeps is None and dimension == 40 else _quiet():
+    with quiet():
         est.fit(X, y, frames=frames, contexts=contexts)
     est.save_draws(tmp_path / "package.ndjson")
     assert (tmp_path / "package.ndjson").read_bytes() == (tmp_path / "program.ndjson").read_bytes()
 
 
-class _quiet:
-    def __enter__(self):
-        import warnings
-
-        self.caught = warnings.catch_warnings()
-        self.caught.__enter__()
-        warnings.simplefilter("ignore")
-
-    def __exit__(self, *error):
-        self.caught.__exit__(*error)
-
-
 def test_answers_about_an_occasion_are_those_of_the_program(tmp_path):
-    import json
-
     rng = np.random.default_rng(1)
     truth = np.arange(80) % 4
     X = (rng.normal(size=(4, 3))[truth] * 4 + rng.normal(size=(80, 3))).astype(np.float32)
@@ -106,7 +103,7 @@ def test_answers_about_an_occasion_are_those_of_the_program(tmp_path):
     subprocess.run([program(), "fit", folder, "--draws", draws, "--seed", "3"], check=True, capture_output=True)
     arguments = [program(), "predict", folder, "--draws", draws, "--new", new, "--json"]
     told = subprocess.run(arguments, check=True, capture_output=True, text=True).stdout
-    with _quiet():
+    with quiet():
         est = Kith(random_state=3).fit(X, y)
     answers = est.who_together(X[:10] + np.float32(0.1), frames=frames[:5] * 2)
     for line, answer in zip(told.splitlines(), answers, strict=True):
