@@ -8,7 +8,8 @@ use kith::chain::Start;
 use crate::bench::args::BenchOptions;
 use crate::library::args::{
     AddOptions, AskOptions, ExportOptions, ForgetOptions, IgnoreOptions, ImportOptions, LearnOptions,
-    LogOptions, NameOptions, NotOptions, PairOptions, ReadOptions, UndoOptions, WatchOptions, WhoOptions,
+    LogOptions, NameOptions, NotOptions, PairOptions, PeopleOptions, ReadOptions, UndoOptions, WatchOptions,
+    WhoOptions,
 };
 
 /// kith learns who is who from faces, mostly unnamed, on your own machine.
@@ -32,7 +33,7 @@ pub enum Verb {
     /// Learn who is who in a library, from where learning stopped
     Learn(LearnOptions),
     /// Show who is in a library
-    People(ReadOptions),
+    People(PeopleOptions),
     /// Say who a face is, of the library or new, and why
     Who(WhoOptions),
     /// Give a face or a person a name
@@ -63,6 +64,8 @@ pub enum Verb {
     Import(ImportOptions),
     /// Say whether a library file is sound
     Check(ReadOptions),
+    /// Show, fetch or take in the networks that find and embed faces
+    Models(crate::models::ModelsOptions),
     /// Learn identities from a dataset; writes draws of the posterior
     Fit(FitOptions),
     /// Say who is on new photos, from the draws of a fit

@@ -11,6 +11,7 @@ mod fit;
 mod interrupt;
 mod library;
 mod manual;
+mod models;
 mod predict;
 mod progress;
 mod simulate;
@@ -51,6 +52,7 @@ fn main() -> ExitCode {
         Verb::Undo(options) => library::log::undo(&options),
         Verb::Redo(options) => library::log::redo(&options),
         Verb::Ask(options) => library::ask::run(&options),
+        Verb::Models(options) => models::run(&options),
         Verb::Watch(options) => library::watch::run(&options),
         Verb::Forget(options) => library::forget::run(&options),
         Verb::Export(options) => library::export::run(&options),

@@ -10,6 +10,7 @@ mod export;
 mod laboratory;
 mod library;
 mod looks;
+mod photos;
 mod refusals;
 
 #[test]

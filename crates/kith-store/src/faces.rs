@@ -75,7 +75,7 @@ impl Library {
         })
     }
 
-    fn check_network(&self, embedding: Option<&str>) -> Result<(), StoreError> {
+    pub(crate) fn check_network(&self, embedding: Option<&str>) -> Result<(), StoreError> {
         let Some(found) = embedding else { return Ok(()) };
         match self.get(EMBEDDING)? {
             Some(wanted) if wanted != found => Err(StoreError::refused(format!(
@@ -89,7 +89,12 @@ impl Library {
         }
     }
 
-    fn add_frame(&self, frame: &NewFrame, act: ActId, added: &mut Added) -> Result<(), StoreError> {
+    pub(crate) fn add_frame(
+        &self,
+        frame: &NewFrame,
+        act: ActId,
+        added: &mut Added,
+    ) -> Result<(), StoreError> {
         let connection = &self.connection;
         let mut id = None;
         for face in &frame.faces {

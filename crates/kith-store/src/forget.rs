@@ -82,6 +82,10 @@ impl Library {
                 connection.execute("DELETE FROM members WHERE face = ?1", [face])?;
                 let of_face = "DELETE FROM evidence WHERE face = ?1 OR other = ?1";
                 forgotten.entries += connection.execute(of_face, [face])?;
+                connection.execute("DELETE FROM thumbnails WHERE face = ?1", [face])?;
+                let sidecar = "DELETE FROM sidecars WHERE photo IN (SELECT photos.id FROM photos \
+                               JOIN faces ON faces.frame = photos.frame WHERE faces.id = ?1)";
+                connection.execute(sidecar, [face])?;
                 connection.execute("DELETE FROM faces WHERE id = ?1", [face])
             })?;
         }
@@ -95,6 +99,12 @@ impl Library {
                           (SELECT act FROM evidence WHERE undoes IS NULL)";
             forgotten.entries += connection.execute(undone, [])?;
             connection.execute("DELETE FROM people WHERE id NOT IN (SELECT person FROM members)", [])?;
+            // What is left of a photo without faces is that it was looked at: its faces do not come back.
+            connection.execute(
+                "UPDATE photos SET frame = NULL, time = NULL, latitude = NULL, longitude = NULL, camera = NULL \
+                 WHERE frame NOT IN (SELECT frame FROM faces)",
+                [],
+            )?;
             let empty = "DELETE FROM frames WHERE id NOT IN (SELECT frame FROM faces)";
             forgotten.frames = connection.execute(empty, [])?;
             let unused =

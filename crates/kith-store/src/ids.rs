@@ -49,6 +49,10 @@ row!(
     FaceRow
 );
 row!(
+    /// A photo.
+    PhotoRow
+);
+row!(
     /// A frame.
     FrameRow
 );

@@ -39,6 +39,8 @@ pub const SETTINGS: Meta<String> = Meta::named("settings");
 pub const MODEL: Meta<String> = Meta::named("model");
 /// How many faces that was learnt from.
 pub const MODEL_FACES: Meta<usize> = Meta::named("model_faces");
+/// How photos get their contexts.
+pub const PHOTO_CONTEXT: Meta<String> = Meta::named("photo_context");
 /// There when the model was learnt from other people.
 pub const BACKGROUND: Meta<u8> = Meta::named("background");
 
@@ -56,7 +58,7 @@ impl Library {
     }
 
     /// Sets a value.
-    pub(crate) fn set<T: ToString>(&self, meta: Meta<T>, value: T) -> Result<(), StoreError> {
+    pub fn set<T: ToString>(&self, meta: Meta<T>, value: T) -> Result<(), StoreError> {
         let insert =
             "INSERT INTO meta VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = excluded.value";
         self.run(|| self.connection.execute(insert, [meta.0, &value.to_string()]).map(|_| ()))

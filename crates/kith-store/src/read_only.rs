@@ -16,7 +16,7 @@ pub(crate) fn on_disk(path: &Path) -> Result<Library, StoreError> {
     let connection =
         Connection::open_with_flags(uri(path), flags).map_err(|error| explained(path, &error))?;
     let library = Library { connection, path: path.to_owned() };
-    refuse_another_version(&library, "main")?;
+    refuse_another_version(&library, "main", false)?;
     Ok(library)
 }
 
@@ -31,12 +31,17 @@ pub(crate) fn in_memory(path: &Path) -> Result<Library, StoreError> {
         Connection::open_with_flags("file::memory:", flags).map_err(|error| explained(path, &error))?;
     let library = Library { connection, path: path.to_owned() };
     library.run(|| library.connection.execute("ATTACH ?1 AS disk", [&uri(path)]))?;
-    refuse_another_version(&library, "disk")?;
+    refuse_another_version(&library, "disk", true)?;
     library.run(|| {
         let connection = &library.connection;
         schema::migrate(connection, 0)?;
         connection.pragma_update(None, "foreign_keys", false)?;
         for table in schema::TABLES {
+            // Versions differ in tables alone.
+            let is_there = "SELECT count(*) FROM disk.sqlite_master WHERE name = ?1";
+            if connection.query_row(is_there, [table], |row| row.get::<_, i64>(0))? == 0 {
+                continue;
+            }
             connection.execute(&format!("INSERT INTO main.{table} SELECT * FROM disk.{table}"), [])?;
         }
         connection.execute_batch("DETACH disk")?;
@@ -55,7 +60,7 @@ fn refuse_unfinished(path: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-fn refuse_another_version(library: &Library, database: &str) -> Result<(), StoreError> {
+fn refuse_another_version(library: &Library, database: &str, may_be_older: bool) -> Result<(), StoreError> {
     let path = library.path().to_owned();
     let number = |pragma: &str| {
         let query = format!("PRAGMA {database}.{pragma}");
@@ -70,7 +75,7 @@ fn refuse_another_version(library: &Library, database: &str) -> Result<(), Store
     if version > wanted {
         return Err(StoreError::Newer { path, found: version, wanted });
     }
-    if version < wanted {
+    if version < wanted && !may_be_older {
         let message = format!(
             "found schema version {version} where nothing can be written, wanted {wanted}: open it once elsewhere"
         );

@@ -6,11 +6,24 @@ use rusqlite::Connection;
 pub const APPLICATION_ID: i32 = 0x6b69_7468;
 
 /// Step k brings a library from version k to k + 1.
-const STEPS: [&str; 1] = [VERSION_1];
+const STEPS: [&str; 2] = [VERSION_1, VERSION_2];
 
 /// All tables.
-pub const TABLES: [&str; 10] =
-    ["meta", "contexts", "names", "frames", "faces", "evidence", "people", "members", "chains", "draws"];
+pub const TABLES: [&str; 13] = [
+    "meta",
+    "contexts",
+    "names",
+    "frames",
+    "faces",
+    "evidence",
+    "people",
+    "members",
+    "chains",
+    "draws",
+    "photos",
+    "thumbnails",
+    "sidecars",
+];
 
 /// The version that this program writes.
 pub const VERSION: i64 = STEPS.len() as i64;
@@ -97,5 +110,39 @@ CREATE TABLE chains (
 CREATE TABLE draws (
     id   INTEGER PRIMARY KEY AUTOINCREMENT,
     body BLOB NOT NULL
+);
+";
+
+const VERSION_2: &str = "
+CREATE TABLE photos (
+    id          INTEGER PRIMARY KEY AUTOINCREMENT,
+    key         TEXT NOT NULL UNIQUE,
+    frame       INTEGER REFERENCES frames (id),
+    path        TEXT NOT NULL,
+    size        INTEGER NOT NULL,
+    modified    INTEGER NOT NULL,
+    hash        TEXT NOT NULL,
+    width       INTEGER NOT NULL,
+    height      INTEGER NOT NULL,
+    orientation INTEGER NOT NULL,
+    time        TEXT,
+    latitude    REAL,
+    longitude   REAL,
+    camera      TEXT,
+    is_gone     INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX photos_of_frame ON photos (frame);
+CREATE INDEX photos_of_hash ON photos (hash);
+
+CREATE TABLE thumbnails (
+    face INTEGER PRIMARY KEY REFERENCES faces (id),
+    jpeg BLOB NOT NULL
+);
+
+CREATE TABLE sidecars (
+    photo  INTEGER PRIMARY KEY REFERENCES photos (id) ON DELETE CASCADE,
+    path   TEXT NOT NULL,
+    before TEXT,
+    after  TEXT NOT NULL
 );
 ";

@@ -1,7 +1,9 @@
-//! `kith add`: faces of a dataset into a library, all or none.
+//! `kith add`: faces of photos or of a dataset into a library.
 
 use std::io::Write;
+use std::path::Path;
 
+use anyhow::ensure;
 use kith_io::dataset;
 use kith_store::{Library, StoreError, frames_of};
 use serde_json::json;
@@ -12,8 +14,38 @@ use crate::progress::count;
 
 /// Runs the verb.
 pub fn run(options: &AddOptions) -> anyhow::Result<Outcome> {
-    let table = dataset::read(&options.dataset)?;
-    let source = options.dataset.display().to_string();
+    let n_photos = options.paths.iter().filter(|path| has_photos(path)).count();
+    match (n_photos, &options.paths[..]) {
+        (0, [dataset]) => add_dataset(options, dataset),
+        (n, paths) if n == paths.len() => add_photos(options),
+        (0, paths) => anyhow::bail!("found {} datasets, wanted one at a time", paths.len()),
+        _ => anyhow::bail!("found photos and a dataset, wanted one or the other"),
+    }
+}
+
+/// Whether a path is to be looked at for photos: everything that is no dataset.
+fn has_photos(path: &Path) -> bool {
+    if path.is_dir() {
+        return !["embeddings.npy", "faces.csv", "reps.csv", "labels.csv"]
+            .iter()
+            .any(|name| path.join(name).exists());
+    }
+    let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
+    path.exists() && !matches!(ending.as_deref(), Some("npz" | "npy" | "csv" | "parquet"))
+}
+
+fn add_photos(options: &AddOptions) -> anyhow::Result<Outcome> {
+    ensure!(
+        options.embedding.is_none(),
+        "found --embedding with photos, wanted --models to choose the network"
+    );
+    super::photos::run(options)
+}
+
+/// Adds the faces of a dataset, all or none.
+fn add_dataset(options: &AddOptions, path: &Path) -> anyhow::Result<Outcome> {
+    let table = dataset::read(path)?;
+    let source = path.display().to_string();
     let frames = frames_of(&table, Some(&source));
     let added = Library::open_and_add(&options.lib, &frames, options.embedding.as_deref());
     let (library, added) = added.map_err(|error| match error {

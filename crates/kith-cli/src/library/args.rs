@@ -9,14 +9,43 @@ use clap::{ArgGroup, Args, ValueEnum};
 pub struct AddOptions {
     /// The library file; it is made when there is none
     pub lib: PathBuf,
-    /// Faces to add: a folder with embeddings.npy and faces.csv, an .npz file, or OpenFace's files
-    pub dataset: PathBuf,
-    /// Which network the embeddings come from; at the first add, and never another later
+    /// Folders or files of photos; or faces: a folder with embeddings.npy and faces.csv, an .npz file, OpenFace's files
+    #[arg(required = true, value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// Which network the embeddings of a dataset come from; at the first add, and never another later
     #[arg(long, value_name = "NAME")]
     pub embedding: Option<String>,
+    /// Where the networks for photos are [default: $KITH_MODELS, then the folder that `kith models list` shows]
+    #[arg(long, value_name = "DIR")]
+    pub models: Option<PathBuf>,
+    /// What the context of a photo is; kept in the library [default: none]
+    #[arg(long)]
+    pub context: Option<PhotoContext>,
+    /// Photos that are looked at at once [default: one per core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub threads: Option<u32>,
+    /// Go on as new photos appear, until Ctrl-C
+    #[arg(long)]
+    pub follow: bool,
+    /// Embed all faces of photos anew with the networks that are there now; what was said stays
+    #[arg(long)]
+    pub embed_again: bool,
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
+}
+
+/// What the context of a photo is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PhotoContext {
+    /// The place: where photos were taken on three days or more is one, everywhere else is "elsewhere"
+    Place,
+    /// The folder
+    Folder,
+    /// The day
+    Day,
+    /// None
+    None,
 }
 
 /// Options of `kith learn`.
@@ -57,15 +86,34 @@ pub struct ReadOptions {
     pub json: bool,
 }
 
+/// Options of `kith people`.
+#[derive(Debug, Args)]
+pub struct PeopleOptions {
+    /// The library file
+    pub lib: PathBuf,
+    /// Write a page with a row of faces per person
+    #[arg(long, value_name = "OUT.html")]
+    pub sheet: Option<PathBuf>,
+    /// Print JSON, one object per line
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// Options of `kith who`.
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("whom").required(true))]
 pub struct WhoOptions {
     /// The library file
     pub lib: PathBuf,
-    /// New faces
-    #[arg(group = "whom")]
+    /// New faces: a photo, or a dataset
+    #[arg(group = "whom", value_name = "PHOTO|DATASET")]
     pub dataset: Option<PathBuf>,
+    /// Write a copy of the photo with boxes, names and how sure
+    #[arg(long, value_name = "OUT.jpg", requires = "dataset")]
+    pub draw: Option<PathBuf>,
+    /// Where the networks for photos are [default: $KITH_MODELS, then the folder that `kith models list` shows]
+    #[arg(long, value_name = "DIR")]
+    pub models: Option<PathBuf>,
     /// A face of the library
     #[arg(long, value_name = "ID", group = "whom")]
     pub face: Option<String>,
@@ -225,6 +273,8 @@ pub enum What {
     Evidence,
     /// Faces, as every verb reads them
     Dataset,
+    /// Names, into XMP sidecars beside the photos
+    Xmp,
 }
 
 /// How it is written.
@@ -251,6 +301,15 @@ pub struct ExportOptions {
     /// Where to; on the screen without it (draws, datasets and parquet need it)
     #[arg(long, value_name = "PATH")]
     pub out: Option<PathBuf>,
+    /// xmp: also names that no person said and that are at least this sure, marked as such
+    #[arg(long, value_name = "P")]
+    pub min_p: Option<f64>,
+    /// xmp: only say what would change
+    #[arg(long)]
+    pub dry_run: bool,
+    /// xmp: give the sidecars back as they were before
+    #[arg(long)]
+    pub undo: bool,
 }
 
 /// Options of `kith import`.

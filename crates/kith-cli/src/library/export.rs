@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use kith::chain::Draw;
 use kith::data::{Dataset, NewFace};
 use kith::ids::LabelId;
@@ -24,8 +24,16 @@ use crate::progress::{count, note};
 
 /// Runs the verb.
 pub fn run(options: &ExportOptions) -> anyhow::Result<Outcome> {
+    if options.what == What::Xmp {
+        return super::sidecars::run(&Library::open(&options.lib)?, options);
+    }
+    ensure!(
+        options.min_p.is_none() && !options.dry_run && !options.undo,
+        "found --min-p, --dry-run or --undo, wanted them with xmp alone"
+    );
     let library = Library::open_to_read(&options.lib)?;
     match options.what {
+        What::Xmp => unreachable!("it was seen to"),
         What::Draws => draws(&library, options),
         What::Dataset => faces(&library, options),
         What::People => {

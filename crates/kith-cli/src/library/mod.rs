@@ -4,13 +4,18 @@ pub mod add;
 pub mod args;
 pub mod ask;
 pub mod check;
+mod embed_again;
 pub mod export;
 pub mod forget;
 pub mod import;
 pub mod learn;
 pub mod log;
+mod look;
 pub mod people;
+mod photos;
 pub mod say;
+mod sheet;
+mod sidecars;
 pub mod watch;
 pub mod who;
 

@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::path::Path;
 
 use anyhow::{Context, ensure};
-use kith_io::dataset;
+use kith_io::dataset::{self, FaceTable};
 use kith_store::{Believed, Library, PersonId, Who};
+use kith_vision::Seen;
 use serde_json::{Value, json};
 
 use super::args::WhoOptions;
-use super::titles;
+use super::{look, titles};
 use crate::Outcome;
 use crate::answer::{self, percent};
 use crate::predict::{by_face, photos};
@@ -21,9 +23,14 @@ type Found = Vec<(String, Who)>;
 /// Runs the verb.
 pub fn run(options: &WhoOptions) -> anyhow::Result<Outcome> {
     let library = Library::open_to_read(&options.lib)?;
+    let mut picture = None;
     let (row, new) = match (&options.face, &options.dataset) {
         (Some(key), _) => (Some((key, library.face(key)?)), None),
-        (None, Some(path)) => (None, Some((path, dataset::read(path)?))),
+        (None, Some(path)) => {
+            let (table, photo) = read(&library, path, options)?;
+            picture = photo.map(|photo| (path, photo));
+            (None, Some((path, table)))
+        }
         (None, None) => unreachable!("one of them is required"),
     };
     let believed = Believed::open(&library)?;
@@ -55,7 +62,33 @@ pub fn run(options: &WhoOptions) -> anyhow::Result<Outcome> {
         }
     }
     out.flush()?;
+    if let Some(path) = &options.draw {
+        let (photo, seen) = picture.context("found a dataset, wanted a photo to draw on")?;
+        let labels: Vec<String> = found.iter().map(|(_, who)| label(who, names, &titles)).collect();
+        look::draw(photo, &seen, &labels, path)?;
+    }
     Ok(Outcome::Done)
+}
+
+/// New faces, of a photo or of a dataset.
+fn read(library: &Library, path: &Path, options: &WhoOptions) -> anyhow::Result<(FaceTable, Option<Seen>)> {
+    if path.is_file() && kith_vision::is_photo(path) {
+        let (table, seen) = look::look(library, path, options.models.as_deref())?;
+        return Ok((table, Some(seen)));
+    }
+    Ok((dataset::read(path)?, None))
+}
+
+/// A name and how sure it is, or the person, or a stranger.
+fn label(who: &Who, names: &[String], titles: &BTreeMap<PersonId, Option<String>>) -> String {
+    let answer = &who.answer;
+    if let Some(name) = answer.names.first().filter(|name| name.p >= 0.5) {
+        return format!("{} {}", names[name.label.index()], percent(name.p));
+    }
+    match who.person.filter(|(id, p)| *p >= 0.5 && titles.contains_key(id)) {
+        Some((id, p)) => format!("person {id} {}", percent(p)),
+        None => format!("stranger {}", percent(answer.stranger)),
+    }
 }
 
 fn to_json(

@@ -5,6 +5,7 @@ mod chart;
 mod drawing;
 mod png;
 mod regions;
+mod sign;
 mod style;
 mod svg;
 mod timeline;
@@ -13,6 +14,7 @@ pub use association::association;
 pub use chart::{Chart, Series, panels};
 pub use drawing::Drawing;
 pub use regions::{Regions, Spot, regions};
+pub use sign::sign;
 pub use style::{Look, look};
 pub use timeline::{Timeline, timeline};
 
