@@ -211,7 +211,7 @@ mod tests {
         let mut rng = driver(5);
         let mut values = Vec::new();
         for person in 0..100 {
-            let mean = [30.0 * (person % 10) as f64, 0.0];
+            let mean = [10.0 * (person % 10) as f64, 0.0];
             values.extend(mean.map(|mean| (mean + rng.normal()) as f32));
         }
         let found = Isotropic::from_unlabelled(&Embeddings::new(values, 2).unwrap());
