@@ -248,3 +248,98 @@ fn sidecars_are_read_by_exiv2_and_exiftool() {
         }
     }
 }
+
+#[test]
+fn every_bad_photo_is_one_line_and_all_others_are_added() {
+    let place = photos();
+    let good = drawn::photo(96, 128, &[(1, 1, 7)]).to_jpeg(90).unwrap();
+    let bomb = [&b"P6 100000 100000 255 "[..], &[0; 64]].concat();
+    fs::write(place.path("pics/empty.jpg"), "").unwrap();
+    fs::write(place.path("pics/cut.jpg"), &good[..good.len() - 30]).unwrap();
+    fs::write(place.path("pics/head.jpg"), &good[..200]).unwrap();
+    fs::write(place.path("pics/bomb.tif"), bomb).unwrap();
+    fs::write(place.path("pics/text.heic"), "no photo").unwrap();
+    // A JPEG by another name is a photo.
+    fs::write(place.path("pics/wrong.png"), good).unwrap();
+    let mut n_bad = 5;
+    #[cfg(unix)]
+    {
+        use std::os::unix::ffi::OsStringExt;
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        symlink(place.path("pics"), place.path("pics/circle")).unwrap();
+        symlink(place.path("nowhere.jpg"), place.path("pics/gone.jpg")).unwrap();
+        let name = std::ffi::OsString::from_vec(b"pics/\xff\xfe.jpg".to_vec());
+        fs::write(place.folder.path().join(name), "").unwrap();
+        n_bad += 2;
+        let closed = place.path("pics/closed.jpg");
+        fs::write(&closed, "").unwrap();
+        fs::set_permissions(&closed, fs::Permissions::from_mode(0o0)).unwrap();
+        n_bad += 1;
+    }
+    let first = add(&place, &[]);
+    // The photo that was cut off has its face.
+    assert_eq!((number(&first, "photos"), number(&first, "added")), (14, 15), "{first}");
+    let bad = first["bad"].as_array().unwrap();
+    assert_eq!(bad.len(), n_bad, "{first}");
+    assert!(bad.iter().all(|bad| !bad["reason"].as_str().unwrap().contains('\n')));
+    let again = add(&place, &[]);
+    assert_eq!((number(&again, "photos"), number(&again, "unchanged")), (0, 14), "{again}");
+    let in_words = place.run(&["add", "lib", "pics", "--models", drawn::toy().to_str().unwrap()]);
+    assert_eq!(in_words.status, 0);
+    assert_eq!(in_words.err.lines().count(), n_bad - 1, "{}", in_words.err);
+}
+
+#[test]
+fn a_killed_add_goes_on_where_it_stopped() {
+    let place = Place::empty();
+    fs::create_dir(place.path("pics")).unwrap();
+    for k in 0..200 {
+        let photo = drawn::photo(96, 96, &[(1, 1, k)]).to_jpeg(90).unwrap();
+        fs::write(place.path(&format!("pics/{k:03}.jpg")), photo).unwrap();
+    }
+    let toy = drawn::toy();
+    let arguments = ["add", "lib", "pics", "--models", toy.to_str().unwrap(), "--threads", "1"];
+    let mut child = place.command(&arguments).spawn().unwrap();
+    // As soon as some photos are in the library.
+    let n_photos = || -> i64 {
+        let count = rusqlite::Connection::open(place.path("lib"))
+            .and_then(|lib| lib.query_row("SELECT count(*) FROM photos", [], |row| row.get(0)));
+        count.unwrap_or(0)
+    };
+    while child.try_wait().unwrap().is_none() && n_photos() == 0 {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let before = n_photos();
+    assert!(before > 0);
+    let again = add(&place, &[]);
+    assert_eq!(number(&again, "unchanged"), before, "{again}");
+    assert_eq!((number(&again, "photos"), number(&again, "n_faces")), (200 - before, 200), "{again}");
+    assert_eq!(place.run(&["check", "lib"]).status, 0);
+}
+
+#[cfg(unix)]
+#[test]
+fn following_takes_new_photos_as_they_appear_and_ends_when_told() {
+    use std::io::{BufRead, BufReader};
+    use std::process::{Command, Stdio};
+    let place = photos();
+    let toy = drawn::toy();
+    let arguments = ["add", "lib", "pics", "--json", "--follow", "--models", toy.to_str().unwrap()];
+    let mut child = place.command(&arguments).stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut next = || -> Value { serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap() };
+    assert_eq!(number(&next(), "photos"), 12);
+    // A copy is no news, and is not read again and again.
+    fs::copy(place.path("pics/00.jpg"), place.path("pics/copy.jpg")).unwrap();
+    let photo = drawn::photo(96, 160, &[(1, 1, 1)]).to_jpeg(95).unwrap();
+    fs::write(place.path("arriving.jpg"), photo).unwrap();
+    fs::rename(place.path("arriving.jpg"), place.path("pics/new.jpg")).unwrap();
+    let seen = next();
+    assert_eq!((number(&seen, "photos"), number(&seen, "n_faces")), (1, 14), "{seen}");
+    fs::remove_file(place.path("pics/new.jpg")).unwrap();
+    assert_eq!(number(&next(), "gone"), 1);
+    Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(child.wait().unwrap().success());
+}

@@ -177,8 +177,9 @@ fn read_full(keys: &mut Keys<'_>) -> Result<Option<Full>, String> {
     keys.number("freedom", &mut freedom)?;
     keys.number("power", &mut power)?;
     keys.number("spread", &mut spread)?;
-    let (mut common, mut tail, mut length) = (0.0, f64::INFINITY, f64::INFINITY);
+    let (mut common, mut tail, mut length, mut lookalikes) = (0.0, f64::INFINITY, f64::INFINITY, 0.0);
     keys.number("common", &mut common)?;
+    keys.number("lookalikes", &mut lookalikes)?;
     keys.number("length", &mut length)?;
     keys.number("tail", &mut tail)?;
     Ok(Some(Full::new(FullPrior {
@@ -191,6 +192,7 @@ fn read_full(keys: &mut Keys<'_>) -> Result<Option<Full>, String> {
         tail,
         power,
         spread,
+        lookalikes,
     })))
 }
 
@@ -307,6 +309,7 @@ fn face_tree(face: &FaceModel) -> Value {
                 "kind": "full", "update": update,
                 "mean": prior.mean, "transform": prior.transform, "between": prior.between,
                 "freedom": prior.freedom, "common": prior.common, "power": prior.power, "spread": prior.spread,
+                "lookalikes": prior.lookalikes,
             });
             if prior.tail.is_finite() {
                 face["tail"] = json!(prior.tail);

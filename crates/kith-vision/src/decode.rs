@@ -16,7 +16,7 @@ use zune_jpeg::JpegDecoder;
 
 use crate::{Pixels, VisionError};
 
-pub use preview::preview;
+pub use preview::{is_whole, preview};
 
 /// More pixels than this are refused before any of them is decoded.
 pub const MOST_PIXELS: u64 = 160_000_000;

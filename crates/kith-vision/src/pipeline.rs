@@ -41,8 +41,8 @@ pub struct Photo {
     pub outcome: Outcome,
 }
 
-/// Looks at photos with several workers. `names` reads what other programs left; `is_known` says that a content was looked at before; `each` takes
-/// the photos in their order, and says whether to go on.
+/// Looks at photos with several workers. `names` reads what other programs left; `is_known` says that a
+/// content was looked at before; `each` takes the photos in their order, and says whether to go on.
 pub fn run(
     vision: &Vision,
     files: &[File],

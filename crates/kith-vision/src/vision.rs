@@ -6,12 +6,13 @@ use sha2::{Digest, Sha256};
 
 use crate::about::About;
 use crate::align::crop;
+use crate::decode::is_whole;
 use crate::detect::{self, Detection};
 use crate::models::{self, Channels, Found, PUBLISHED, Role, Settings, hex};
 use crate::names::{Region, matched};
 use crate::net::Net;
 use crate::quality::Quality;
-use crate::{Pixels, VisionError, decode};
+use crate::{Kind, Pixels, VisionError, decode};
 
 /// Changes whenever the same photo and networks give other embeddings: faces of two versions are not
 /// compared.
@@ -55,6 +56,8 @@ pub struct Seen {
     pub faces: Vec<Face>,
     /// Names that other programs left and that fit no face.
     pub unplaced: usize,
+    /// Whether its end is missing.
+    pub is_cut_off: bool,
 }
 
 /// A detector and an embedder, ready to look at photos from several threads.
@@ -137,7 +140,8 @@ impl Vision {
             .zip(told.names)
             .map(|(face, name)| self.face(&image, &about, face, parts(face), name))
             .collect::<Result<_, _>>()?;
-        Ok(Seen { about, size, faces, unplaced: told.unplaced })
+        let is_cut_off = Kind::of(bytes) == Kind::Jpeg && !is_whole(bytes);
+        Ok(Seen { about, size, faces, unplaced: told.unplaced, is_cut_off })
     }
 
     fn detect(&self, image: &Pixels, about: &About) -> Result<Vec<Detection>, VisionError> {

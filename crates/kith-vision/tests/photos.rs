@@ -64,6 +64,16 @@ fn tiff(pixels: &Pixels, is_cmyk: bool) -> Vec<u8> {
     bytes.into_inner()
 }
 
+/// As programs for print write it: four inks, in JPEG turned around.
+fn cmyk_jpeg(pixels: &Pixels) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let inks: Vec<u8> = pixels.data.chunks(3).flat_map(|p| [255 - p[0], 255 - p[1], 255 - p[2], 0]).collect();
+    let (width, height) = (pixels.width as u16, pixels.height as u16);
+    let encoder = jpeg_encoder::Encoder::new(&mut bytes, 95);
+    encoder.encode(&inks, width, height, jpeg_encoder::ColorType::Cmyk).unwrap();
+    bytes
+}
+
 fn look(bytes: &[u8]) -> Result<Seen, VisionError> {
     vision().look(bytes, false, &[])
 }
@@ -100,6 +110,7 @@ fn every_orientation_and_every_format_gives_the_same_faces() {
         ("WebP".to_owned(), webp(&upright)),
         ("TIFF of 16 bits".to_owned(), tiff(&upright, false)),
         ("TIFF of CMYK".to_owned(), tiff(&upright, true)),
+        ("JPEG of CMYK".to_owned(), cmyk_jpeg(&upright)),
         ("RAW".to_owned(), raw),
         ("HEIC".to_owned(), UPRIGHT.to_vec()),
         ("HEIC that is turned, and says so twice".to_owned(), TURNED.to_vec()),
@@ -161,6 +172,11 @@ fn what_is_no_photo_is_one_line() {
         let error = look(bytes).map(|seen| seen.faces.len()).unwrap_err().to_string();
         assert!(error.contains(wanted) && !error.contains('\n'), "{name}: {error}");
     }
+    // What is there of a photo that was cut off is looked at, and it is said.
+    let seen = look(&jpeg[..jpeg.len() - 40]).unwrap();
+    assert!(seen.is_cut_off && seen.faces.len() == 1);
+    assert!(!look(&jpeg).unwrap().is_cut_off);
+    assert!(look(&UPRIGHT[..UPRIGHT.len() - 40]).is_err());
     let heic = b"\0\0\0\x18ftypheic\0\0\0\0heicmif1\0\0\0\x08mdat";
     assert!(look(heic).is_err());
 }

@@ -131,7 +131,7 @@ pub fn all() -> Vec<Case> {
 /// states are any states.
 pub fn weighed() -> Vec<Case> {
     let by_default = |case: &Case| {
-        let prior = FullPrior { common: 0.4, tail: 3.0, power: 0.5, ..full_prior(0.4) };
+        let prior = FullPrior { common: 0.4, tail: 3.0, power: 0.5, lookalikes: 0.7, ..full_prior(0.4) };
         let name = match case.name {
             "names" => "names, faces as by default",
             "evidence, names" => "evidence, names, faces as by default",
@@ -158,6 +158,7 @@ fn full_prior(spread: f64) -> FullPrior {
         tail: f64::INFINITY,
         power: 1.0,
         spread,
+        lookalikes: 0.0,
     }
 }
 

@@ -266,6 +266,10 @@ impl Add<'_> {
             Looked::Seen(seen) => *seen,
         };
         tally.unplaced += seen.unplaced;
+        if seen.is_cut_off {
+            let reason = "found it cut off, wanted a whole photo; what is there was looked at".to_owned();
+            tally.bad.push(BadPhoto { path: photo.file.path.clone(), reason });
+        }
         if hashes.insert(photo.hash.clone(), Vec::new()).is_some() {
             tally.copies += 1;
             self.skip(&photo.file);
@@ -426,7 +430,7 @@ fn report(library: &Library, tally: &Tally, is_json: bool) -> anyhow::Result<()>
         (tally.unchanged, "known already"),
         (tally.copies, "copies of others"),
         (tally.gone, "gone, what was said about them stays"),
-        (tally.bad.len(), "cannot be looked at"),
+        (tally.bad.len(), "bad, each with its line"),
     ];
     for (n, what) in parts.iter().filter(|(n, _)| *n > 0) {
         line += &format!("; {n} {what}");

@@ -32,9 +32,9 @@ pub fn write(library: &Library, people: &[Person], path: &Path) -> anyhow::Resul
         }
         for person in people {
             let n = count(person.faces.len(), "face");
-            let id = person.id;
+            let id = if person.name.is_some() { format!("person {}, ", person.id) } else { String::new() };
             let title = escaped(&person.title());
-            writeln!(page, "<section><h3>{title} <small>person {id}, {n}</small></h3><div class=\"faces\">")?;
+            writeln!(page, "<section><h3>{title} <small>{id}{n}</small></h3><div class=\"faces\">")?;
             page += &faces(library, person)?;
             writeln!(page, "</div></section>")?;
         }

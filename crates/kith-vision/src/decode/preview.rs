@@ -18,6 +18,11 @@ pub fn preview(bytes: &[u8]) -> Option<&[u8]> {
     best
 }
 
+/// Whether a JPEG has its end; what was cut off on its way is decoded as far as it goes.
+pub fn is_whole(bytes: &[u8]) -> bool {
+    length(bytes).is_some()
+}
+
 /// How long the JPEG is that begins here; lossless ones, in which some cameras keep the RAW data, do not
 /// count.
 fn length(bytes: &[u8]) -> Option<usize> {

@@ -290,6 +290,6 @@ impl State {
         let common = -0.5 * ((n - 1.0) * d as f64 * (2.0 * PI).ln() + trace);
         ln_f += (1.0 - prior.common) * own + prior.common * common;
         let ln_lambdas: f64 = lambdas.iter().map(|lambda| lambda.ln()).sum();
-        prior.power * (ln_f + 0.5 * d as f64 * (ln_lambdas - total.ln()))
+        prior.lookalikes + prior.power * (ln_f + 0.5 * d as f64 * (ln_lambdas - total.ln()))
     }
 }

@@ -102,6 +102,7 @@ fn few_seats_of_a_crowd_are_weighed() {
         tail: 40.0,
         power: 0.5,
         spread: 0.367,
+        lookalikes: 0.7,
     };
     for face in [FaceModel::isotropic(isotropic), FaceModel::full(Full::new(full))] {
         let mut rng = driver(71);
@@ -144,6 +145,7 @@ fn threads_change_no_draw() {
         tail: d as f64,
         power: 0.5,
         spread: 0.367,
+        lookalikes: 0.7,
     };
     let model = Model::new(FaceModel::full(Full::new(prior)));
     let people: Vec<f32> = (0..n_people * d).map(|_| rng.normal() as f32).collect();

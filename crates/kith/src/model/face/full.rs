@@ -24,8 +24,9 @@
 //! With t alone (w = 0) hundreds of strangers fit into one identity whose covariance grows into the population's: that
 //! costs once, and gains with every face. With g alone (w = 1) people with many photos, who spread far in directions of
 //! their own, are cut into pieces. Between the two, spreading in few directions is cheap and growing in all of them
-//! costs every face. The joint counts `f^power`: photos of one person are less than independent, and so are the
-//! coordinates of an embedding.
+//! costs every face. The joint counts `e^c f^power`: photos of one person are less than independent, and so are the
+//! coordinates of an embedding; and there are more look-alikes than a density of people with few parameters says, so
+//! that being somebody new is likelier than it by e^c.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -67,6 +68,8 @@ pub struct FullPrior {
     pub power: f64,
     /// The standard deviation of ln lambda; 0 gives all faces the same scale.
     pub spread: f64,
+    /// c: what every identity counts beside its faces' density, as a logarithm.
+    pub lookalikes: f64,
 }
 
 /// The prior with what follows from it.
@@ -76,7 +79,7 @@ pub struct Full {
     /// Axes of equal psi.
     pub(super) levels: Vec<(Range<usize>, f64)>,
     pub(super) scales: Scales,
-    /// ln Gamma((kappa+D)/2) - ln Gamma(kappa/2) - D/2 ln (kappa pi).
+    /// ln Gamma((kappa+D)/2) - ln Gamma(kappa/2) - D/2 ln (kappa pi), and c / power: once in every identity.
     ln_mean_constant: f64,
 }
 
@@ -112,6 +115,7 @@ impl Full {
         } else {
             Self::ln_gammas(kappa, d, d) - 0.5 * d * (kappa * std::f64::consts::PI).ln()
         };
+        let ln_mean_constant = ln_mean_constant + prior.lookalikes / prior.power;
         Self { prior: Arc::new(prior), levels, scales, ln_mean_constant }
     }
 
@@ -180,6 +184,9 @@ impl Full {
         if !(0.0..=2.0).contains(&prior.spread) {
             return Err(ModelError::value("face.spread", prior.spread, "a number from 0 to 2"));
         }
+        if !prior.lookalikes.is_finite() {
+            return Err(ModelError::value("face.lookalikes", prior.lookalikes, "a finite number"));
+        }
         Ok(())
     }
 
@@ -244,7 +251,7 @@ impl Full {
 }
 
 impl Full {
-    /// Faces of one new identity with these scales, drawn from f with power 1 and w = 0 or 1 (in between it is no
+    /// Faces of one new identity with these scales, drawn from f with power 1, c = 0 and w = 0 or 1 (in between it is no
     /// density; then as if w were 0), before the transform is undone.
     pub(super) fn simulate(&self, lambda: &[f64], rng: &mut Rng) -> Vec<Vec<f64>> {
         let (d, n) = (self.n_axes(), lambda.len());
@@ -457,7 +464,7 @@ impl FullGroup {
         &self.sum
     }
 
-    /// power * ln f.
+    /// power * ln f + c.
     pub(super) fn ln_marginal(&self, model: &Full) -> f64 {
         let n = self.n_faces();
         if n == 0 {

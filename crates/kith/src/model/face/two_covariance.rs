@@ -34,11 +34,13 @@ const TAIL: f64 = 1.0;
 /// Within people embeddings carry about so many independent numbers, whatever their dimension: (tr Sigma)^2 / tr Sigma^2
 /// of people with many photos is 46, 49 and 62 under three networks of 128 and 256 dimensions. The density of faces
 /// counts to the power that makes it so many. With more than this power people with a hundred photos are cut.
-const EFFECTIVE: f64 = 56.0;
-const MOST_POWER: f64 = 0.3;
-/// The standard deviation of ln lambda. Photos vary by 0.367, but with that, and with 0.2, strangers gather in one identity
-/// after all, each at a wide scale, where thousands of people are seen once under a middling network.
-const SPREAD: f64 = 0.1;
+const EFFECTIVE: f64 = 50.0;
+const MOST_POWER: f64 = 0.35;
+/// The standard deviation of ln lambda: about as much as photos vary.
+const SPREAD: f64 = 0.3;
+/// Without it strangers gather in one identity after all, each at a wide scale, where thousands of people are seen once
+/// under a middling or weak network; with twice as much people are cut.
+const LOOKALIKES: f64 = 1.0;
 /// The between-person variances are rounded to so many values, which makes a face's mean part cheap to weigh.
 const LEVELS: usize = 8;
 /// Nobody counts for more faces than this in the within-person covariance: it is that of people in general.
@@ -161,6 +163,7 @@ impl Sorted {
             tail: TAIL * transform.nrows() as f64,
             power: (EFFECTIVE / transform.nrows() as f64).min(MOST_POWER),
             spread: SPREAD,
+            lookalikes: LOOKALIKES,
         })
     }
 
