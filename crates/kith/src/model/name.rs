@@ -77,6 +77,9 @@ impl ErrorRate {
     }
 }
 
+/// A difference from one that is no larger may be rounding alone.
+const NO_DIGITS: f64 = 1e-9;
+
 impl NameBase {
     /// The measure once these names are given: K is at least the number of characters that occur in them.
     pub fn of(self, names: &[String]) -> Self {
@@ -99,7 +102,8 @@ impl NameBase {
         let left = |name: &String| {
             known += self.ln_mass(name).exp();
             longest = longest.max(name.chars().count());
-            f64::ln_1p(-known).max(longest as f64 * (-1.0 / self.mean_length).ln_1p())
+            let longer = longest as f64 * (-1.0 / self.mean_length).ln_1p();
+            if 1.0 - known > NO_DIGITS { f64::ln_1p(-known).max(longer) } else { longer }
         };
         names.iter().map(left).collect()
     }
