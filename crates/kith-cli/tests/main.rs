@@ -12,6 +12,7 @@ mod library;
 mod looks;
 mod photos;
 mod refusals;
+mod words;
 
 #[test]
 fn every_file_of_this_folder_is_part_of_the_tests() {

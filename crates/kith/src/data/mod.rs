@@ -5,7 +5,7 @@ mod embeddings;
 mod evidence;
 mod neighbours;
 
-pub use dataset::{Dataset, NewFace};
+pub use dataset::{Dataset, Label, NewFace};
 pub use embeddings::Embeddings;
 pub use evidence::{Evidence, Statement};
 
