@@ -1,14 +1,12 @@
-"""kith beside other clusterings on the very same generated faces: ARI, seconds, peak memory. Run by hand.
+"""kith beside other clusterings on the very same made-up faces: ARI, seconds, peak memory.
 
-    python3 -m venv .venv && .venv/bin/pip install -r bench/requirements.txt
-    cargo build --release && .venv/bin/python bench/peers.py --kith target/release/kith
+    pip install . scipy && python bench/peers.py
 
 Every method runs in a process of its own, one after the other, on one thread. Where a peer has to be told something
 that nobody knows beforehand (a threshold, how many people there are), it is told the truth and the table says so.
 """
 
 import argparse
-import csv
 import json
 import os
 import subprocess
@@ -16,19 +14,33 @@ import sys
 import tempfile
 import threading
 import time
-from pathlib import Path
 
 ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
 
 
-def load(folder):
+def faces(options):
+    """People about the origin, photos about each of them, and who is who."""
     import numpy as np
 
-    x = np.load(Path(folder) / "embeddings.npy")
-    with open(Path(folder) / "faces.csv", newline="", encoding="utf-8") as rows:
-        truth = [row["truth"] for row in csv.DictReader(rows)]
-    people = {person: number for number, person in enumerate(dict.fromkeys(truth))}
-    return x, np.array([people[person] for person in truth])
+    rng = np.random.default_rng(options.seed)
+    people = rng.normal(0.0, options.spread, (options.people, options.dimension))
+    truth = rng.permutation(np.repeat(np.arange(options.people), options.photos))
+    return (people[truth] + rng.normal(size=(len(truth), options.dimension))).astype(np.float32), truth
+
+
+def kith_short(x, truth):
+    from kith import Kith
+
+    est = Kith(
+        model={"face": {"kind": "isotropic"}}, n_chains=1, sweeps=2, burn_in=1, thin=1, n_jobs=1, random_state=1
+    )
+    return est.fit_predict(x)
+
+
+def kith_default(x, truth):
+    from kith import Kith
+
+    return Kith(n_jobs=1, random_state=1).fit_predict(x)
 
 
 def mixture_default(x, truth):
@@ -84,24 +96,26 @@ def bnpy_memoised(x, truth):
     return model.calc_local_params(data)["resp"].argmax(axis=1)
 
 
-PEERS = {
+METHODS = {
+    "kith, isotropic, one chain, 2 sweeps": kith_short,
     "scikit-learn BayesianGaussianMixture, as it comes": mixture_default,
     "scikit-learn BayesianGaussianMixture, tuned by hand": mixture_tuned,
     "scikit-learn HDBSCAN": hdbscan,
     "scipy average linkage, told the best threshold": average_linkage,
     "bnpy, memoised variational with births and merges": bnpy_memoised,
+    "kith, as it comes": kith_default,
 }
 
 
-def one(name, folder):
-    """Runs one peer; prints what it came to."""
+def one(name, options):
+    """Runs one method; prints what it came to."""
     from sklearn.metrics import adjusted_rand_score
 
-    x, truth = load(folder)
+    x, truth = faces(options)
     started = time.perf_counter()
     try:
-        found = PEERS[name](x, truth)
-    except Exception as error:  # a peer that does not run is a line of the table, not the end of it
+        found = METHODS[name](x, truth)
+    except Exception as error:  # a method that does not run is a line of the table, not the end of it
         print(json.dumps({"error": f"{type(error).__name__}: {error}".splitlines()[0]}))
         return
     seconds = time.perf_counter() - started
@@ -126,46 +140,32 @@ def watched(command, seconds):
 
 def main():
     parse = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parse.add_argument("--kith", default="target/release/kith", help="the program")
     parse.add_argument("--people", default=266, type=int)
     parse.add_argument("--photos", default=38, type=int)
     parse.add_argument("--dimension", default=128, type=int)
     parse.add_argument("--spread", default=0.6, type=float, help="so that a nearest neighbour is right 97 %% of the time")
+    parse.add_argument("--seed", default=1, type=int)
     parse.add_argument("--seconds", default=900, type=float, help="a method is stopped after this long")
-    parse.add_argument("--one", nargs=2, metavar=("PEER", "DATASET"), help=argparse.SUPPRESS)
+    parse.add_argument("--only", action="append", metavar="TEXT", help="methods whose names have this text")
+    parse.add_argument("--one", metavar="METHOD", help=argparse.SUPPRESS)
     options = parse.parse_args()
     if options.one:
-        return one(*options.one)
-    with tempfile.TemporaryDirectory() as folder:
-        compare(options, Path(folder))
-
-
-def compare(options, folder):
-    data, model = folder / "faces", folder / "isotropic.toml"
-    simulate = ["--kind", "gallery", "--people", options.people, "--photos", options.photos]
-    simulate += ["--dimension", options.dimension, "--spread", options.spread, "--out", data]
-    subprocess.run([options.kith, "simulate", *map(str, simulate)], check=True)
-    model.write_text('[face]\nkind = "isotropic"\n', encoding="utf-8")
-
+        return one(options.one, options)
     print(f"{options.people * options.photos} faces of {options.people} people, D = {options.dimension}\n")
-    print("| method | ARI | seconds | peak memory |\n|---|---|---|---|")
-    short = ["--chains", "1", "--threads", "1", "--sweeps", "2", "--burn-in", "1", "--thin", "1"]
-    fit = [options.kith, "fit", data, "--draws", folder / "draws.ndjson", "--model", model, "--json", *short]
-    last, taken, peak = watched(list(map(str, fit)), options.seconds)
-    ari = json.loads(last)["ari"]["partition"] if last else None
-    row("kith fit, isotropic, one chain, 2 sweeps, reading and writing included", ari, taken, peak)
-    for name in PEERS:
-        last, taken, peak = watched([sys.executable, __file__, "--one", name, str(data)], options.seconds)
-        found = json.loads(last) if last else {"error": f"stopped after {taken:.0f} s"}
-        if "error" in found:
-            print(f"| {name} | {found['error']} | | |", flush=True)
-        else:
-            row(name, found["ari"], found["seconds"], peak)
+    print("| method | ARI | people | seconds | peak memory |\n|---|---|---|---|---|")
+    for name in METHODS:
+        if not options.only or any(text in name for text in options.only):
+            compare(name, options)
 
 
-def row(name, ari, seconds, peak):
-    shown = "failed" if ari is None else f"{ari:.3f}"
-    print(f"| {name} | {shown} | {seconds:.1f} | {peak / 1e6:.0f} MB |", flush=True)
+def compare(name, options):
+    last, taken, peak = watched([sys.executable, *sys.argv, "--one", name], options.seconds)
+    found = json.loads(last) if last else {"error": f"stopped after {taken:.0f} s"}
+    if "error" in found:
+        print(f"| {name} | {found['error']} | | | |", flush=True)
+    else:
+        figures = f"{found['ari']:.3f} | {found['people']} | {found['seconds']:.1f} | {peak / 1e6:.0f} MB"
+        print(f"| {name} | {figures} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -160,6 +160,11 @@ impl Belief {
         self.draws.get_or_init(|| self.ensemble.draws(&self.target))
     }
 
+    /// Answers from draws that [`Belief::run`] kept, until something is seen, heard or learnt.
+    pub fn answer_from(&mut self, draws: Vec<Draw>) {
+        self.draws = draws.into();
+    }
+
     /// What the chains believe now, each.
     pub fn now(&self) -> Vec<Draw> {
         self.ensemble.draws(&self.target)

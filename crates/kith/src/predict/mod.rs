@@ -5,6 +5,7 @@
 //! [`Answer`] in one place (`answer`), whatever was asked.
 
 mod all_photos;
+mod among;
 mod answer;
 mod average;
 mod bounds;
@@ -23,6 +24,7 @@ mod seat_weights;
 mod seen_face;
 
 pub use all_photos::{NewPhoto, Occasion};
+pub use among::Parts;
 pub use answer::{Answer, Explained, Identity, NameShare, Tally};
 pub use by_draw::ByDraw;
 pub use posterior::Posterior;

@@ -1,0 +1,113 @@
+"""The library: every verb, and the program's locks."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from kith import Library
+
+
+def clusters(n=20):
+    rng = np.random.default_rng(0)
+    return np.concatenate([rng.normal(centre, 0.3, (n, 2)) for centre in (-4.0, 4.0)]).astype(np.float32)
+
+
+@pytest.fixture
+def library(tmp_path):
+    library = Library(tmp_path / "family.kith", by="me")
+    keys = [f"face {row}" for row in range(40)]
+    frames = [f"photo {row % 20}" for row in range(40)]
+    added = library.add(clusters(), faces=keys, frames=frames, contexts=["home"] * 40, times=[f"2026-01-{row % 20 + 1:02}" for row in range(40)])
+    assert added == {"faces": 40, "known": 0, "frames": 20, "names": 0, "n_faces": 40}
+    return library
+
+
+def test_what_is_added_is_learnt_and_shown(library):
+    changes = library.learn(seed=1)
+    assert (changes["n_faces"], changes["n_people"]) == (40, 2) and not changes["interrupted"]
+    people = library.people()
+    assert sorted(len(person.faces) for person in people) == [20, 20]
+    assert people[0].contexts == {"home": 20} and people[0].standing == "familiar"
+    assert people[0].seen == ("2026-01-01T00:00:00Z", "2026-01-20T00:00:00Z")
+    assert len(library) == 40
+
+
+def test_what_is_said_counts_and_is_taken_back(library):
+    library.learn(seed=1)
+    act = library.name("face 0", "Ann")
+    who = library.who("face 3")
+    assert who.name == "Ann" and who.person[1] > 0.9 and who.why[0].p > 0.9
+    ben = next(person for person in library.people() if person.name is None)
+    library.name(person=ben.id, name="Ben")
+    assert {person.name for person in library.people()} == {"Ann", "Ben"}
+    library.not_("face 3", "Ben")
+    library.same("face 1", "face 2")
+    library.different("face 1", "face 21")
+    log = library.log()
+    assert [entry["kind"] for entry in log] == ["name", "name", "not", "same", "different"]
+    assert log[0]["act"] == act and log[0]["by"] == "me" and log[0]["agreement"] > 0.5
+    undone = library.undo(2)
+    assert len(undone) == 2 and library.redo() == undone[-1]
+    library.ignore("face 39")
+    assert sum(len(person.faces) for person in library.people()) == 39
+
+
+def test_questions_and_new_faces(library):
+    library.learn(seed=1)
+    question = library.ask(3)[0]
+    assert question.ask == "who" and question.gain > 5
+    library.name("face 0", "Ann")
+    answers = library.who_is_on([[-4.0, -4.0], [40.0, -40.0]])
+    assert answers[0].name == "Ann" and answers[1].standing == "stranger"
+    with pytest.raises(ValueError, match="dimension 3, wanted 2"):
+        library.who_is_on([[1.0, 2.0, 3.0]])
+
+
+def test_forgetting_leaves_nothing(library):
+    library.learn(seed=1)
+    library.name("face 0", "Ann")
+    # Whose faces they are is taken in when somebody asks.
+    assert library.people()[0].name == "Ann"
+    would = library.forget(name="Ann", dry_run=True)
+    assert len(would["faces"]) == 20 and len(library) == 40
+    assert library.forget(name="Ann") == would
+    assert len(library) == 20
+    with pytest.raises(ValueError, match="one of face, name and person"):
+        library.forget()
+
+
+def test_refusals_are_the_exceptions_that_python_has(library, tmp_path):
+    with pytest.raises(FileNotFoundError, match="kith add"):
+        Library(tmp_path / "nowhere.kith").people()
+    with pytest.raises(ValueError, match='no face "face 99"'):
+        library.name("face 99", "Ann")
+    with pytest.raises(ValueError, match="another embedding"):
+        library.add([[1.0, 2.0]], faces=["face 0"])
+    (tmp_path / "other").write_text("no library, and long enough not to be taken for an empty one")
+    with pytest.raises(OSError, match="wanted a library of kith"):
+        Library(tmp_path / "other").people()
+
+
+def test_one_process_at_a_time_learns(library):
+    fcntl = pytest.importorskip("fcntl")
+    with open(library.path + "-lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with pytest.raises(BlockingIOError, match="learning, watching or forgetting"):
+            library.learn(seed=1)
+        # Reading and saying need no claim.
+        library.name("face 0", "Ann")
+        assert library.people()[0].name == "Ann"
+
+
+def test_a_library_is_known_by_its_path(library):
+    again = pickle.loads(pickle.dumps(library))
+    assert again.path == library.path and len(again) == 40 and again.by == "me"
+    first = Library(library.path)
+    assert first.add(clusters()[:1] + 9, y=["Cem"]) == {
+        "faces": 1,
+        "known": 0,
+        "frames": 1,
+        "names": 1,
+        "n_faces": 41,
+    }
