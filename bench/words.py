@@ -1,6 +1,6 @@
 """What a person says about faces, on real data: corrections are said to the program, and who suffers is counted. Run by hand.
 
-    cargo build --release && python3 bench/words.py --kith target/release/kith FOLDER [--half]
+    cargo build --release && python3 bench/words.py --kith target/release/kith FOLDER [--every 2]
 
 FOLDER has embeddings.npy and faces.csv (face, truth). A library is fitted; every person of at least five faces is named by one of
 them; then the true thing is said of every face that the partition has wrong, and the library learns again. Once more with
@@ -149,7 +149,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--kith", default="target/release/kith")
-    parser.add_argument("--half", action="store_true", help="every other person")
+    parser.add_argument("--every", type=int, default=1, help="take every so many-th person")
     parser.add_argument("--fitted", type=Path, help="keep the fitted library here, or take it from here")
     parser.add_argument("--sweeps", type=int, default=16)
     parser.add_argument("--seed", type=int, default=1)
@@ -159,7 +159,7 @@ def main():
         table = [(row["face"], row["truth"]) for row in csv.DictReader(rows)]
     x = np.load(options.folder / "embeddings.npy")
     people = sorted({truth for _, truth in table})
-    kept = set(people[::2] if options.half else people)
+    kept = set(people[::options.every])
     rows = [row for row, (_, truth) in enumerate(table) if truth in kept]
     truth = {table[row][0]: table[row][1] for row in rows}
     with tempfile.TemporaryDirectory() as place:
