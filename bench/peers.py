@@ -32,7 +32,13 @@ def kith_short(x, truth):
     from kith import Kith
 
     est = Kith(
-        model={"face": {"kind": "isotropic"}}, n_chains=1, sweeps=2, burn_in=1, thin=1, n_jobs=1, random_state=1
+        model={"face": {"kind": "isotropic"}},
+        n_chains=1,
+        sweeps=2,
+        burn_in=1,
+        thin=1,
+        n_jobs=1,
+        random_state=1,
     )
     return est.fit_predict(x)
 
@@ -81,7 +87,9 @@ def average_linkage(x, truth):
     from sklearn.metrics import adjusted_rand_score
 
     tree = linkage(x, method="average")
-    cuts = (fcluster(tree, t, criterion="distance") for t in np.quantile(tree[:, 2], np.linspace(0.8, 1.0, 200)))
+    cuts = (
+        fcluster(tree, t, criterion="distance") for t in np.quantile(tree[:, 2], np.linspace(0.8, 1.0, 200))
+    )
     return max(cuts, key=lambda found: adjusted_rand_score(truth, found))
 
 
@@ -90,8 +98,17 @@ def bnpy_memoised(x, truth):
 
     data = bnpy.data.XData(x.astype("float64"))
     model, info = bnpy.run(
-        data, "DPMixtureModel", "DiagGauss", "memoVB", nLap=50, nTask=1, K=50, initname="randexamples",
-        moves="birth,merge,shuffle", output_path=tempfile.mkdtemp(), printEvery=1000,
+        data,
+        "DPMixtureModel",
+        "DiagGauss",
+        "memoVB",
+        nLap=50,
+        nTask=1,
+        K=50,
+        initname="randexamples",
+        moves="birth,merge,shuffle",
+        output_path=tempfile.mkdtemp(),
+        printEvery=1000,
     )
     return model.calc_local_params(data)["resp"].argmax(axis=1)
 
@@ -126,7 +143,9 @@ def one(name, options):
 def watched(command, seconds):
     """What a command printed last, how long it took, and its peak memory in bytes."""
     started = time.perf_counter()
-    with subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, **ONE_THREAD}, text=True) as child:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, env={**os.environ, **ONE_THREAD}, text=True
+    ) as child:
         timer = threading.Timer(seconds, child.kill)
         timer.start()
         out = child.stdout.read()
@@ -143,7 +162,9 @@ def main():
     parse.add_argument("--people", default=266, type=int)
     parse.add_argument("--photos", default=38, type=int)
     parse.add_argument("--dimension", default=128, type=int)
-    parse.add_argument("--spread", default=0.6, type=float, help="so that a nearest neighbour is right 97 %% of the time")
+    parse.add_argument(
+        "--spread", default=0.6, type=float, help="so that a nearest neighbour is right 97 %% of the time"
+    )
     parse.add_argument("--seed", default=1, type=int)
     parse.add_argument("--seconds", default=900, type=float, help="a method is stopped after this long")
     parse.add_argument("--only", action="append", metavar="TEXT", help="methods whose names have this text")

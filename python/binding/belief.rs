@@ -46,6 +46,33 @@ impl Belief {
         known.ok_or_else(|| PyRuntimeError::new_err("nothing has been learnt yet"))
     }
 
+    /// For each row, what is made of the probabilities of the clusters and, last, of somebody never seen.
+    fn each<T: Send + Default>(
+        &self,
+        py: Python<'_>,
+        embeddings: &PyReadonlyArray2<'_, f32>,
+        contexts: Option<Vec<Option<String>>>,
+        made_of: impl Fn(Vec<f64>) -> T + Sync + Send,
+    ) -> PyResult<Vec<T>> {
+        let known = self.known(py)?;
+        let rows = rows(embeddings, known.belief.target().data().dimension())?;
+        self.crew(py, None).scoped(|progress| {
+            let shown = known.shown();
+            let of_row = |(row, &face): (usize, &&[f32])| {
+                if progress.is_stopped() {
+                    return T::default();
+                }
+                let context = contexts.as_ref().and_then(|contexts| contexts[row].as_deref());
+                let mut p = shown.posterior.predict_among(&shown.parts, context, face);
+                let seen: f64 = p.iter().sum();
+                p.iter_mut().for_each(|p| *p /= seen.max(1.0));
+                p.push((1.0 - seen).max(0.0));
+                made_of(p)
+            };
+            rows.par_iter().enumerate().map(of_row).collect()
+        })
+    }
+
     fn crew<'py>(&self, py: Python<'py>, progress: Option<Bound<'py, PyAny>>) -> Crew<'py> {
         Crew::new(py, self.n_threads, progress)
     }
@@ -179,25 +206,24 @@ impl Belief {
         embeddings: PyReadonlyArray2<'py, f32>,
         contexts: Option<Vec<Option<String>>>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let known = self.known(py)?;
-        let rows = rows(&embeddings, known.belief.target().data().dimension())?;
-        let found = self.crew(py, None).scoped(|progress| {
-            let shown = known.shown();
-            let of_row = |(row, &face): (usize, &&[f32])| {
-                if progress.is_stopped() {
-                    return Vec::new();
-                }
-                let context = contexts.as_ref().and_then(|contexts| contexts[row].as_deref());
-                let mut p = shown.posterior.predict_among(&shown.parts, context, face);
-                let seen: f64 = p.iter().sum();
-                p.iter_mut().for_each(|p| *p /= seen.max(1.0));
-                p.push((1.0 - seen).max(0.0));
-                p
-            };
-            let found: Vec<Vec<f64>> = rows.par_iter().enumerate().map(of_row).collect();
-            (found, shown.clusters.len() + 1)
-        })?;
-        table(py, found)
+        let rows = self.each(py, &embeddings, contexts, |p| p)?;
+        let width = self.known(py)?.shown().clusters.len() + 1;
+        table(py, (rows, width))
+    }
+
+    /// Per row the most probable cluster; -1 where somebody never seen is.
+    fn predict_labels<'py>(
+        &self,
+        py: Python<'py>,
+        embeddings: PyReadonlyArray2<'py, f32>,
+        contexts: Option<Vec<Option<String>>>,
+    ) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let best = |p: Vec<f64>| {
+            // The last of the most probable, so that nobody is taken for somebody without a reason.
+            let best = p.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1)).map_or(0, |best| best.0);
+            if best + 1 == p.len() { -1 } else { best as i64 }
+        };
+        Ok(self.each(py, &embeddings, contexts, best)?.into_pyarray(py))
     }
 
     /// Per row the probabilities of acquainted, familiar, stranger, of each name, and of no known name; each by itself.

@@ -5,7 +5,6 @@ from importlib.metadata import version
 
 import numpy as np
 import pytest
-
 from kith import Kith
 
 az = pytest.importorskip("arviz")
@@ -24,7 +23,11 @@ def test_groups_and_their_shapes(est):
     assert posterior["n_identities"].dims == ("chain", "draw") and posterior["n_identities"].shape == (4, 40)
     assert {"n_singletons", "alpha_0", "alpha", "unseen", "largest_share"} <= set(posterior.data_vars)
     assert stats["lp"].shape == (4, 40)
-    assert partition["identity"].dims == ("chain", "draw", "face") and partition["identity"].shape == (4, 40, 60)
+    assert partition["identity"].dims == ("chain", "draw", "face") and partition["identity"].shape == (
+        4,
+        40,
+        60,
+    )
     # Numbered by first appearance, in every draw.
     identity = np.asarray(partition["identity"])
     assert (identity[..., 0] == 0).all()

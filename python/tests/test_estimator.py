@@ -7,11 +7,13 @@ import threading
 import time
 import warnings
 
+import kith
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 import sklearn
+from kith import Kith
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris, make_blobs
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
@@ -20,9 +22,6 @@ from sklearn.model_selection import GroupKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
-
-import kith
-from kith import Kith
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -216,7 +215,13 @@ def test_a_model_from_a_file_and_a_background(tmp_path):
 
 def test_wrong_parameters_are_named():
     X, _ = clusters()
-    for wrong in ({"n_chains": 0}, {"sweeps": -1}, {"draws": 1.5}, {"sweeps": 5, "burn_in": 5}, {"start": "here"}):
+    for wrong in (
+        {"n_chains": 0},
+        {"sweeps": -1},
+        {"draws": 1.5},
+        {"sweeps": 5, "burn_in": 5},
+        {"start": "here"},
+    ):
         with pytest.raises(ValueError, match="|".join(wrong)):
             Kith(**wrong).fit(X)
 
@@ -235,7 +240,9 @@ def test_chains_that_do_not_agree_warn():
 def test_progress_is_told():
     X, _ = clusters()
     told = []
-    Kith(random_state=1, sweeps=50, n_chains=2, progress=lambda done, total: told.append((done, total))).fit(X)
+    Kith(random_state=1, sweeps=50, n_chains=2, progress=lambda done, total: told.append((done, total))).fit(
+        X
+    )
     assert told[-1] == (100, 100)
     Kith(random_state=1, sweeps=20, progress=True).fit(X)
 

@@ -4,7 +4,6 @@ import pickle
 
 import numpy as np
 import pytest
-
 from kith import Library
 
 
@@ -18,7 +17,13 @@ def library(tmp_path):
     library = Library(tmp_path / "family.kith", by="me")
     keys = [f"face {row}" for row in range(40)]
     frames = [f"photo {row % 20}" for row in range(40)]
-    added = library.add(clusters(), faces=keys, frames=frames, contexts=["home"] * 40, times=[f"2026-01-{row % 20 + 1:02}" for row in range(40)])
+    added = library.add(
+        clusters(),
+        faces=keys,
+        frames=frames,
+        contexts=["home"] * 40,
+        times=[f"2026-01-{row % 20 + 1:02}" for row in range(40)],
+    )
     assert added == {"faces": 40, "known": 0, "frames": 20, "names": 0, "n_faces": 40}
     return library
 

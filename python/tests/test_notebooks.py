@@ -14,7 +14,9 @@ def test_a_notebook_runs(path):
     notebook = nbformat.read(path, as_version=4)
     nbformat.validate(notebook)
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    assert all(not cell.outputs and cell.execution_count is None for cell in code), "outputs are to be stripped"
+    assert all(not cell.outputs and cell.execution_count is None for cell in code), (
+        "outputs are to be stripped"
+    )
     nbclient.NotebookClient(notebook, timeout=300).execute()
 
 

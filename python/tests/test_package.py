@@ -11,10 +11,9 @@ import subprocess
 import sys
 import warnings
 
+import kith
 import numpy as np
 import pytest
-
-import kith
 from kith import Kith
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -100,7 +99,9 @@ def test_answers_about_an_occasion_are_those_of_the_program(tmp_path):
     folder = dataset(tmp_path / "faces", X, y, frames, contexts)
     new = dataset(tmp_path / "new", X[:10] + np.float32(0.1), [None] * 10, frames[:5] * 2, contexts[:10])
     draws = tmp_path / "draws.ndjson"
-    subprocess.run([program(), "fit", folder, "--draws", draws, "--seed", "3"], check=True, capture_output=True)
+    subprocess.run(
+        [program(), "fit", folder, "--draws", draws, "--seed", "3"], check=True, capture_output=True
+    )
     arguments = [program(), "predict", folder, "--draws", draws, "--new", new, "--json"]
     told = subprocess.run(arguments, check=True, capture_output=True, text=True).stdout
     with quiet():

@@ -6,7 +6,6 @@ import pytest
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
-
 from kith import Kith, plots
 
 

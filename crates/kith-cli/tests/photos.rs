@@ -230,6 +230,47 @@ fn networks_are_listed_taken_in_and_fetched_only_when_their_digest_is_right() {
 }
 
 #[test]
+fn a_network_that_came_in_part_is_fetched_from_there_on() {
+    use std::io::{Read, Write};
+    if std::process::Command::new("curl").arg("--version").output().is_err() {
+        return eprintln!("skipped: curl is not there");
+    }
+    let place = Place::empty();
+    let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", server.local_addr().unwrap());
+    let serve = std::thread::spawn(move || {
+        // Ten bytes are promised and four are sent; then the rest.
+        let answers = [
+            "HTTP/1.1 200 OK\r\nContent-Length: 10\r\nConnection: close\r\n\r\nhalf",
+            "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 4-9/10\r\nContent-Length: 6\r\n\
+             Connection: close\r\n\r\n, rest",
+        ];
+        answers.map(|answer| {
+            let (mut stream, _) = server.accept().unwrap();
+            let mut request = [0; 4096];
+            let n = stream.read(&mut request).unwrap();
+            stream.write_all(answer.as_bytes()).unwrap();
+            String::from_utf8_lossy(&request[..n]).to_lowercase()
+        })
+    });
+    let get = || {
+        let mut command = place.command(&["models", "get", "--models", "got", "--from", &address]);
+        let ran = command.env("no_proxy", "127.0.0.1").env("NO_PROXY", "127.0.0.1").output().unwrap();
+        assert_eq!(ran.status.code(), Some(2));
+        String::from_utf8_lossy(&ran.stderr).into_owned()
+    };
+    let cut = get();
+    assert!(cut.contains("run it again to go on"), "{cut}");
+    // The whole is not the network that is known, and is thrown away.
+    let whole = kith_vision::models::digest(b"half, rest");
+    let wrong = get();
+    assert!(wrong.contains(&whole), "{wrong}");
+    assert_eq!(fs::read_dir(place.path("got")).unwrap().count(), 0, "nothing is left");
+    let requests = serve.join().unwrap();
+    assert!(requests[1].contains("range: bytes=4-"), "{}", requests[1]);
+}
+
+#[test]
 fn sidecars_are_read_by_exiv2_and_exiftool() {
     let place = photos();
     add(&place, &[]);

@@ -44,7 +44,9 @@ class Answer:
     @property
     def standing(self) -> str:
         """The most probable of "acquainted", "familiar" and "stranger"."""
-        return max(("acquainted", "familiar", "stranger"), key=lambda standing: float(getattr(self, standing)))
+        return max(
+            ("acquainted", "familiar", "stranger"), key=lambda standing: float(getattr(self, standing))
+        )
 
     @classmethod
     def _of(cls, told: dict[str, Any]) -> Any:

@@ -68,7 +68,9 @@ def _of_sizes(sizes: list[NDArray[np.int64]], of: Any, place: NDArray[np.int64])
     return np.array([of(n) for n in sizes], dtype=float).reshape(place.shape)
 
 
-def _tree(groups: dict[str, Any], coords: dict[str, Any], dims: dict[str, list[str]], attrs: dict[str, str]) -> Any:
+def _tree(
+    groups: dict[str, Any], coords: dict[str, Any], dims: dict[str, list[str]], attrs: dict[str, str]
+) -> Any:
     if int(version("arviz").split(".")[0]) >= 1:
         from arviz_base import from_dict
 

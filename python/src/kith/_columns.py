@@ -93,9 +93,7 @@ def names(y: Any | None, n_rows: int) -> list[str | None]:
     return [None if name == "-1" else name for name in found]
 
 
-def in_frames(
-    frames: Any | None, contexts: Any | None, n_rows: int
-) -> tuple[list[int], list[str | None]]:
+def in_frames(frames: Any | None, contexts: Any | None, n_rows: int) -> tuple[list[int], list[str | None]]:
     """The number of each row's frame, by first appearance, and the context of each frame."""
     context_of_row = texts(contexts, n_rows, "contexts")
     if frames is None:
@@ -148,7 +146,7 @@ def model_tree(model: Any | None) -> str:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, np.generic) or isinstance(value, np.ndarray):
+    if isinstance(value, (np.generic, np.ndarray)):
         return value.tolist()
     raise TypeError(f"model: found a {type(value).__name__}, wanted numbers and texts")
 

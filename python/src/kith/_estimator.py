@@ -190,9 +190,8 @@ class Kith(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: ArrayLike, *, contexts: Any | None = None) -> NDArray[np.int64]:
         """The most probable person of each row, as ``labels_`` numbers them; -1 is somebody never seen."""
-        p = self.predict_proba(X, contexts=contexts)
-        best = np.argmax(p, axis=1)
-        return np.where(best == p.shape[1] - 1, -1, best)
+        labels: NDArray[np.int64] = self._asked("predict_labels", X, contexts)
+        return labels
 
     def predict_proba(self, X: ArrayLike, *, contexts: Any | None = None) -> NDArray[np.float64]:
         """The probability of each person of ``labels_`` and, last, of somebody never seen; rows sum to 1.
@@ -352,10 +351,10 @@ class Kith(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         )
         return new
 
-    def _asked(self, what: str, X: Any, contexts: Any) -> NDArray[np.float64]:
+    def _asked(self, what: str, X: Any, contexts: Any) -> NDArray[Any]:
         belief, new = self._fitted(), self._new(X)
         texts = None if contexts is None else _columns.texts(contexts, len(new), "contexts")
-        answers: NDArray[np.float64] = getattr(belief, what)(new, texts)
+        answers: NDArray[Any] = getattr(belief, what)(new, texts)
         return answers
 
     def _work(self, belief: Belief, work: Callable[[Progress | None], None]) -> None:
@@ -421,5 +420,3 @@ def _check_count(name: str, value: Any, *, at_least: int) -> None:
 
 def _whole(value: Any) -> int | None:
     return None if value is None else int(value)
-
-

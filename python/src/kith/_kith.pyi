@@ -1,5 +1,5 @@
 from collections.abc import Callable
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,7 +8,7 @@ __all__ = ["Belief", "Faces", "Library", "__version__"]
 
 __version__: str
 
-_Progress = Callable[[int, int], Any]
+_Progress: TypeAlias = Callable[[int, int], Any]
 
 @final
 class Faces:
@@ -41,6 +41,9 @@ class Belief:
     def predict(
         self, embeddings: NDArray[np.float32], contexts: list[str | None] | None
     ) -> NDArray[np.float64]: ...
+    def predict_labels(
+        self, embeddings: NDArray[np.float32], contexts: list[str | None] | None
+    ) -> NDArray[np.int64]: ...
     def predict_names(
         self, embeddings: NDArray[np.float32], contexts: list[str | None] | None
     ) -> NDArray[np.float64]: ...

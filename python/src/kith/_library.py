@@ -49,7 +49,9 @@ class Library:
     [1]
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, by: str | None = None, n_jobs: int | None = None) -> None:
+    def __init__(
+        self, path: str | os.PathLike[str], *, by: str | None = None, n_jobs: int | None = None
+    ) -> None:
         self.path = os.fspath(path)
         self.by = by
         self._library = _kith.Library(self.path, 0 if n_jobs is None or n_jobs < 1 else n_jobs)
@@ -80,8 +82,9 @@ class Library:
         """Adds faces, all or none of them; those that are there already stay as they are.
 
         ``faces`` are ids by which they are spoken of; without them a face is called after its place in the library.
-        ``times`` are RFC 3339, seconds, dates or ``datetime``. ``network`` says where the embeddings come from: a library holds those of one. The rest is as for
-        :meth:`kith.Kith.fit`. Returns how many faces, frames and names are new.
+        ``times`` are RFC 3339, seconds, dates or ``datetime``. ``network`` says where the embeddings come from: a
+        library holds those of one. The rest is as for :meth:`kith.Kith.fit`. Returns how many faces, frames and
+        names are new.
         """
         X = _columns.floats(X)
         if faces is None:
@@ -145,9 +148,7 @@ class Library:
         who: Who = Who._of(json.loads(self._library.who(str(face))))
         return who
 
-    def who_is_on(
-        self, X: ArrayLike, *, frames: Any | None = None, contexts: Any | None = None
-    ) -> list[Who]:
+    def who_is_on(self, X: ArrayLike, *, frames: Any | None = None, contexts: Any | None = None) -> list[Who]:
         """Who new faces are, and why; they are taken for one occasion and not added. One answer per row."""
         X = _columns.floats(X)
         of_row, of_frame = _columns.in_frames(frames, contexts, len(X))

@@ -48,7 +48,12 @@ def association(
 
 
 def roc(
-    is_stranger: ArrayLike, odds: ArrayLike, *, mass: float = 0.95, label: str | None = None, ax: Axes | None = None
+    is_stranger: ArrayLike,
+    odds: ArrayLike,
+    *,
+    mass: float = 0.95,
+    label: str | None = None,
+    ax: Axes | None = None,
 ) -> Axes:
     """How well strangers are told from people who were seen, with an interval over draws.
 
@@ -123,9 +128,7 @@ def calibration(
     return ax
 
 
-def timeline(
-    est: Kith, times: Any | None = None, *, most: int = 20, ax: Axes | None = None
-) -> Axes:
+def timeline(est: Kith, times: Any | None = None, *, most: int = 20, ax: Axes | None = None) -> Axes:
     """When who was seen: a line per person, those seen most often first, a dot per face as strong as it is certain.
 
     ``times`` are those that ``fit`` was given, or others: numbers or dates, one per row.
@@ -161,9 +164,7 @@ def _title(est: Kith, person: int) -> str:
     return f"person {person}" if name is None else name[0]
 
 
-def people(
-    est: Kith, images: Any, *, columns: int = 8, most: int = 10, ax: Axes | None = None
-) -> Axes:
+def people(est: Kith, images: Any, *, columns: int = 8, most: int = 10, ax: Axes | None = None) -> Axes:
     """A row of pictures per person, those seen most often first, the most certain faces first.
 
     ``images`` has a picture per face, (height, width) or (height, width, channels).
@@ -190,5 +191,7 @@ def people(
     ax = _axes(ax)
     ax.imshow(grid, cmap="Greys" if images.ndim == 3 else None)
     ax.set_xticks([])
-    ax.set_yticks([height * (line + 0.5) for line in range(len(shown))], [_title(est, person) for person in shown])
+    ax.set_yticks(
+        [height * (line + 0.5) for line in range(len(shown))], [_title(est, person) for person in shown]
+    )
     return ax

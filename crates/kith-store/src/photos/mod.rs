@@ -3,6 +3,8 @@
 
 mod read;
 mod sidecars;
+#[cfg(test)]
+mod tests;
 mod told;
 mod write;
 

@@ -43,6 +43,8 @@ pub struct PhotoFace {
     pub key: String,
     /// Left, top, width and height as parts of the upright picture.
     pub bounds: [f32; 4],
+    /// How sure the detector was, 0 to 1.
+    pub quality: Option<f32>,
 }
 
 impl Library {
@@ -73,16 +75,18 @@ impl Library {
 
     /// The faces of a photo, from left to right as it was when it was first looked at.
     pub fn faces_of_photo(&self, photo: PhotoRow) -> Result<Vec<PhotoFace>, StoreError> {
-        let query = "SELECT faces.id, faces.key, box FROM faces JOIN photos ON photos.frame = faces.frame \
+        let query = "SELECT faces.id, faces.key, box, quality FROM faces JOIN photos ON photos.frame = faces.frame \
                      WHERE photos.id = ?1 ORDER BY faces.id";
-        let rows: Vec<(FaceRow, String, Option<String>)> = self.run(|| {
-            let mut query = self.connection.prepare_cached(query)?;
-            query.query_map([photo], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?.collect()
-        })?;
-        let face = |(row, key, place): (FaceRow, String, Option<String>)| {
-            Some(PhotoFace { row, key, bounds: bounds(&place?)? })
+        // A face without a box, of a dataset that has the photo's id, is on no photo.
+        let face = |row: &Row<'_>| {
+            let (place, quality) = (row.get::<_, Option<String>>(2)?, row.get::<_, Option<String>>(3)?);
+            let quality = quality.and_then(|text| text.parse().ok());
+            let Some(bounds) = place.as_deref().and_then(bounds) else { return Ok(None) };
+            Ok(Some(PhotoFace { row: row.get(0)?, key: row.get(1)?, bounds, quality }))
         };
-        Ok(rows.into_iter().filter_map(face).collect())
+        let faces: Vec<Option<PhotoFace>> =
+            self.run(|| self.connection.prepare_cached(query)?.query_map([photo], face)?.collect())?;
+        Ok(faces.into_iter().flatten().collect())
     }
 
     /// A small upright JPEG of a face, where there is one.
