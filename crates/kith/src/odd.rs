@@ -19,25 +19,16 @@ pub(crate) fn spoken_of(data: &Dataset) -> BTreeSet<FaceId> {
     named.chain(data.evidence().statements().iter().flat_map(Statement::faces)).collect()
 }
 
-/// rho of a face: `odd` for one that was denied a name, or told apart from another and not named; its square for one that was said to
-/// be the same as another, its cube for a named one, its sixth power for the first of a name. Whoever corrects something says
-/// that looks mislead; whoever makes a person known chooses a face that shows them.
+/// rho of a face: `odd` for one that something was said of, its cube for the first of a name. Whoever corrects something says that
+/// looks mislead; whoever makes a person known chooses a face that shows them.
 fn rho(face: FaceId, odd: f64, data: &Dataset) -> Option<f64> {
     let evidence = data.evidence();
     if data.introduces(face) {
-        return Some(odd.powi(6));
-    }
-    if !evidence.denials(face).is_empty() {
-        return Some(odd);
-    }
-    if data.label(face).is_some_and(|label| label.is_word) {
         return Some(odd.powi(3));
     }
-    let links = evidence.links(face);
-    if links.iter().any(|&(_, _, n_different)| n_different > 0) {
-        return Some(odd);
-    }
-    (!links.is_empty()).then(|| odd.powi(2))
+    let is_named = data.label(face).is_some_and(|label| label.is_word);
+    let is_spoken_of = is_named || !evidence.denials(face).is_empty() || !evidence.links(face).is_empty();
+    is_spoken_of.then_some(odd)
 }
 
 /// What may be odd about some faces.

@@ -14,8 +14,7 @@ pub struct EvidenceModel {
     pub not: f64,
     /// How often a name is said of a face of somebody else. Names that come with data have `name.error_rate`.
     pub is: f64,
-    /// How often the looks of a face are somebody else's, when it was denied a name or told apart from another; the square for one
-    /// that was said to be the same as another, the cube for a named one, the sixth power for the first of a name. Zero: never.
+    /// How often the looks of a face are somebody else's, when something was said of it; the cube for the first of a name. Zero: never.
     pub odd: f64,
 }
 
@@ -32,7 +31,7 @@ impl Default for EvidenceModel {
 impl EvidenceModel {
     /// All kinds of statements alike.
     pub fn all(e: f64) -> Self {
-        Self { same: e, different: e, not: e, is: e, odd: 0.1 }
+        Self { same: e, different: e, not: e, is: e, odd: 1e-3 }
     }
 
     /// e of a statement.
