@@ -51,7 +51,7 @@ fn removing_and_inserting_a_face_restores_the_state() {
             let mut is_restored = true;
             let mut x = Centred::default();
             for face in data.faces() {
-                model.face.centre(data.embedding(face), &mut x);
+                state.look(face, target, &mut x);
                 let home = state.seating().identity_of(face).unwrap();
                 let is_alone = state.seating().n_of(home) == 1;
                 assert_eq!(state.remove(face, &x, target), home);

@@ -338,23 +338,14 @@ fn ln_faces(model: &Model, data: &Dataset, z: &[u32]) -> f64 {
 
 /// How often the looks of a face are odd, by what was said of it (MODEL.md §7).
 fn rho(model: &Model, data: &Dataset, face: FaceId) -> f64 {
-    let is_about = |other: &FaceId| *other == face;
-    let said = |kind: fn(&Statement) -> bool| {
-        data.evidence().statements().iter().any(|one| kind(one) && one.faces().any(|other| is_about(&other)))
-    };
+    let statements = data.evidence().statements();
+    let is_spoken_of = statements.iter().any(|one| one.faces().any(|other| other == face));
+    let is_named = data.label(face).is_some_and(|label| label.is_word);
     let odd = if model.face.update == FaceUpdate::Collapsed { model.evidence.odd } else { 0.0 };
-    if data.introduces(face) {
-        odd.powi(6)
-    } else if said(|one| matches!(one, Statement::Not(..))) {
-        odd
-    } else if data.label(face).is_some_and(|label| label.is_word) {
-        odd.powi(3)
-    } else if said(|one| matches!(one, Statement::Different(..))) {
-        odd
-    } else if said(|one| matches!(one, Statement::Same(..))) {
-        odd.powi(2)
-    } else {
-        0.0
+    match data.introduces(face) {
+        true => odd.powi(3),
+        false if is_named || is_spoken_of => odd,
+        false => 0.0,
     }
 }
 
