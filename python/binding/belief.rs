@@ -24,6 +24,9 @@ use crate::{pickle, tables};
 /// People as numbers: an array of embeddings of people who are known, and the rows of each.
 type Background<'py> = (PyReadonlyArray2<'py, f32>, Vec<Vec<usize>>);
 
+/// Who restores what was pickled, and from what.
+type Pickled<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>, usize));
+
 /// A model, faces, chains that learn of them, and draws that answer.
 #[pyclass(frozen, module = "kith._kith")]
 pub struct Belief {
@@ -336,10 +339,7 @@ impl Belief {
     }
 
     /// Pickles what was learnt: draws exactly, chains by what a draw remembers of them.
-    fn __reduce__<'py>(
-        slf: &Bound<'py, Self>,
-        py: Python<'py>,
-    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>, usize))> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>, py: Python<'py>) -> PyResult<Pickled<'py>> {
         let known = slf.get().known(py)?;
         let bytes = py.detach(|| pickle::to_bytes(&known));
         let restore = slf.get_type().getattr("from_bytes")?;

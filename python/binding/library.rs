@@ -100,7 +100,8 @@ impl Library {
 
     /// Adds the faces of a dataset of the program: a folder, a table, an archive.
     fn add_dataset(&self, py: Python<'_>, dataset: PathBuf, network: Option<String>) -> PyResult<String> {
-        let table = py.detach(|| kith_io::dataset::read(&dataset)).map_err(refused)?;
+        let read = || kith_io::dataset::read(&dataset).map_err(|error| error.to_string());
+        let table = py.detach(read).map_err(refused)?;
         let source = dataset.display().to_string();
         self.work(py, None, |_| add(&self.path, &frames_of(&table, Some(&source)), network.as_deref()))
     }

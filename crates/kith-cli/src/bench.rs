@@ -26,7 +26,7 @@ pub fn run(options: &BenchOptions) -> anyhow::Result<Outcome> {
         Question::Predict(options) => (predict::run(options)?, options.json),
         Question::Stream(options) => (stream::run(options)?, options.json),
     };
-    let mut out = std::io::stdout().lock();
+    let mut out = crate::progress::stdout();
     if json {
         writeln!(out, "{}", figures.to_json())?;
     } else {

@@ -36,7 +36,7 @@ pub fn run(options: &DemoOptions) -> anyhow::Result<Outcome> {
         (Some(path), Some(Ok(()))) => format!("The same as a page with pictures: {}", path.display()),
         _ => "To see it as a page with pictures: kith demo --report week.html".to_owned(),
     };
-    let mut out = std::io::stdout().lock();
+    let mut out = crate::progress::stdout();
     write!(out, "{}\n{last}\n", text::summary(&week, &account, &diary, options.seed))?;
     out.flush()?;
     written.transpose()?;

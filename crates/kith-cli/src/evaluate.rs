@@ -39,6 +39,7 @@ pub fn run(options: &EvaluateOptions) -> anyhow::Result<Outcome> {
     let (found, wanted) = (new.dataset.dimension(), table.dataset.dimension());
     let path = options.new.display();
     ensure!(found == wanted, "{path}: found dimension {found}, wanted {wanted} as in the dataset");
+    dataset::check_lengths(&options.new, &new, Some(&table.dataset))?;
     let posterior = Posterior::new(&Target::new(model, table.dataset)?, &draws);
 
     let seen: HashSet<&str> = truth.iter().flatten().map(String::as_str).collect();
@@ -59,7 +60,7 @@ pub fn run(options: &EvaluateOptions) -> anyhow::Result<Outcome> {
     }
     ensure!(!strangers.p.is_empty(), "{path}: found no face with `truth`, wanted at least one");
     let report = json!({"stranger": strangers.to_json(), "identity": identities.to_json()});
-    let mut out = std::io::stdout().lock();
+    let mut out = crate::progress::stdout();
     if options.json {
         writeln!(out, "{report}")?;
     } else {

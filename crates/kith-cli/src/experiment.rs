@@ -78,7 +78,7 @@ fn go<E: Experiment>(
     let findings = experiment.findings(&outcomes);
     let words = results::settings(options, &settings, arms, started.elapsed());
     folder.write(&findings, &outcomes, &words)?;
-    let mut out = std::io::stdout().lock();
+    let mut out = crate::progress::stdout();
     if options.json {
         writeln!(out, "{}", findings.summary)?;
     } else {

@@ -78,7 +78,7 @@ pub fn run(options: &FitOptions) -> anyhow::Result<Outcome> {
     let seconds = started.elapsed().as_secs_f64();
     let summary = FitSummary::of(&draws, n_chains, table.truth.as_deref(), seconds);
     if options.json {
-        writeln!(std::io::stdout(), "{}", summary.to_json())?;
+        writeln!(crate::progress::stdout(), "{}", summary.to_json())?;
     } else {
         summary.print();
     }

@@ -5,11 +5,13 @@ mod args;
 mod background;
 mod bench;
 mod demo;
+mod dumps;
 mod evaluate;
 mod experiment;
 mod fit;
 mod interrupt;
 mod library;
+mod lines;
 mod manual;
 mod models;
 mod predict;
@@ -33,8 +35,32 @@ enum Outcome {
 }
 
 fn main() -> ExitCode {
+    dumps::forbid();
     let arguments = Arguments::parse();
-    let result = match arguments.verb {
+    kith::unweighable::leave_to_guards();
+    let result = match kith::unweighable::guarded(|| run(arguments.verb)) {
+        Ok(result) => result,
+        Err(of) => {
+            let whom =
+                of.face.map_or("somebody".to_owned(), |face| format!("the face at row {}", face.index()));
+            Err(anyhow::anyhow!(
+                "found weights that are no numbers for {whom}, wanted faces and settings of usual sizes"
+            ))
+        }
+    };
+    match result {
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::Negative) => ExitCode::from(1),
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            progress::note(format!("kith: {}", in_one_line(&error)));
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(verb: Verb) -> anyhow::Result<Outcome> {
+    match verb {
         Verb::Demo(options) => demo::run(&options),
         Verb::Fit(options) => fit::run(&options),
         Verb::Predict(options) => predict::run(&options),
@@ -63,15 +89,6 @@ fn main() -> ExitCode {
         Verb::Bench(options) => bench::run(&options),
         Verb::Completions(options) => manual::completions(&options),
         Verb::Man(options) => manual::man(&options),
-    };
-    match result {
-        Ok(Outcome::Done) => ExitCode::SUCCESS,
-        Ok(Outcome::Negative) => ExitCode::from(1),
-        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
-        Err(error) => {
-            progress::note(format!("kith: {}", in_one_line(&error)));
-            ExitCode::from(2)
-        }
     }
 }
 

@@ -74,7 +74,7 @@ fn folder(given: Option<&Path>) -> anyhow::Result<PathBuf> {
 }
 
 fn list(given: Option<&Path>, is_json: bool) -> anyhow::Result<Outcome> {
-    let mut out = std::io::stdout();
+    let mut out = crate::progress::stdout();
     let mut n = 0;
     for folder in models::folders(given) {
         if !is_json {

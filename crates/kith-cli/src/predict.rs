@@ -27,10 +27,11 @@ pub fn run(options: &PredictOptions) -> anyhow::Result<Outcome> {
     let (found, wanted) = (new.dataset.dimension(), table.dataset.dimension());
     let path = options.new.display();
     ensure!(found == wanted, "{path}: found dimension {found}, wanted {wanted} as in the dataset");
+    dataset::check_lengths(&options.new, &new, Some(&table.dataset))?;
     let posterior = Posterior::new(&Target::new(model, table.dataset)?, &draws);
 
     let answers = answers(&posterior, &new.dataset, options.weighted);
-    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    let mut out = std::io::BufWriter::new(crate::progress::stdout());
     for (face, answer) in new.faces.iter().zip(&answers) {
         if options.json {
             writeln!(out, "{}", to_json(face, answer, &posterior, &table.faces))?;

@@ -1,10 +1,11 @@
-//! What goes to stderr: a bar with an ETA on a terminal, and notes.
+//! What goes to a terminal: data on stdout; on stderr a bar with an ETA, and notes.
 
 use std::fmt::Display;
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
+use kith_io::terminal::{Shown, shown};
 
 /// A bar of `length` steps of a kind.
 pub fn bar(length: u64, what: &'static str) -> ProgressBar {
@@ -21,7 +22,12 @@ pub fn bar(length: u64, what: &'static str) -> ProgressBar {
 
 /// A line on stderr. Where nobody reads it any more, as in `2>&1 | head`, it is lost and the work goes on.
 pub fn note(line: impl Display) {
-    let _ = writeln!(std::io::stderr(), "{line}");
+    let _ = writeln!(std::io::stderr(), "{}", shown(&line.to_string()));
+}
+
+/// Where words and JSON go: names and ids that would do something to a terminal are shown.
+pub fn stdout() -> Shown<std::io::Stdout> {
+    Shown::new(std::io::stdout())
 }
 
 /// "1 draw", "2 draws"; people are not "persons".

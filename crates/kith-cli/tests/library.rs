@@ -241,13 +241,12 @@ fn what_people_said_survives_learning_from_scratch() {
     place.run(&["who", "lib", "--face", &cy[2]]).refused(&["ignored"]);
 }
 
-/// Whether any of the library's files holds these bytes.
+/// Whether the library, anything beside it or anything in the folder for temporary files holds these bytes.
 fn holds(place: &Place, bytes: &[u8]) -> bool {
-    let is_in = |name: &str| {
-        let file = fs::read(place.path(name)).unwrap_or_default();
-        file.windows(bytes.len()).any(|window| window == bytes)
-    };
-    ["lib", "lib-wal", "lib-shm", "lib-lock"].into_iter().any(is_in)
+    let files =
+        [place.path(""), place.path("tmp")].into_iter().flat_map(|folder| fs::read_dir(folder).unwrap());
+    let mut files = files.map(|entry| entry.unwrap().path()).filter(|path| path.is_file());
+    files.any(|path| fs::read(path).unwrap().windows(bytes.len()).any(|window| window == bytes))
 }
 
 /// The faces of everybody that `kith people` lists.
@@ -260,6 +259,7 @@ fn listed(place: &Place) -> BTreeSet<String> {
 #[test]
 fn what_is_forgotten_is_in_no_byte_of_the_file() {
     let place = Place::new();
+    fs::create_dir(place.path("tmp")).unwrap();
     place.learnt();
     let (ann, dot) = (faces_of("Ann"), faces_of("Dot"));
     // Every photo of hers, so that whom she is taken for does not matter; and one of somebody who stays.
@@ -299,6 +299,29 @@ fn what_is_forgotten_is_in_no_byte_of_the_file() {
         assert!(!holds(&place, format!("{face}\"").as_bytes()), "no draw names {face}");
         place.run(&["who", "lib", "--face", face]).refused(&["no face"]);
     }
+    // Nor does anything that is asked or exported say a word of her.
+    let readers: [&[&str]; 8] = [
+        &["people", "lib", "--json"],
+        &["log", "lib", "--json"],
+        &["ask", "lib", "--n", "100", "--json"],
+        &["who", "lib", "photos", "--json"],
+        &["export", "lib", "people"],
+        &["export", "lib", "evidence"],
+        &["export", "lib", "draws", "--out", "after.ndjson"],
+        &["export", "lib", "dataset", "--out", "after"],
+    ];
+    for reader in readers {
+        let said = place.run(reader).done().out;
+        assert!(!said.contains("Dorothea"), "{reader:?}: {said}");
+        // `who` was asked about photos of hers.
+        assert!(
+            reader[0] == "who" || dot.iter().all(|face| !said.contains(&format!("\"{face}\""))),
+            "{said}"
+        );
+    }
+    let exported = fs::read_to_string(place.path("after/faces.csv")).unwrap();
+    assert!(dot.iter().all(|face| !exported.contains(&format!("{face},"))), "{exported}");
+    fs::remove_file(place.path("after.ndjson")).unwrap();
     // The others are there, every one of them, with what was said of them.
     let others: BTreeSet<String> = everybody.iter().filter(|face| !dot.contains(face)).cloned().collect();
     assert_eq!(place.run(&["check", "lib", "--json"]).done().object()["faces"], others.len());

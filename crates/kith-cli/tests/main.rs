@@ -6,11 +6,14 @@ mod answers;
 mod bench;
 mod cli;
 mod crash;
+mod doors;
 mod export;
 mod laboratory;
 mod library;
 mod looks;
+mod numbers;
 mod photos;
+mod privacy;
 mod refusals;
 mod words;
 

@@ -12,15 +12,19 @@ fn bad_datasets_are_refused_in_one_line_and_leave_no_draws() {
     let two = npy("<f4", "False", "(2, 2)", &floats(&[0.0, 1.0, 2.0, 3.0]));
     let nan = npy("<f4", "False", "(2, 2)", &floats(&[0.0, 1.0, f32::NAN, 3.0]));
     let infinite = npy("<f4", "False", "(2, 2)", &floats(&[0.0, 1.0, 2.0, f32::INFINITY]));
+    let huge = npy("<f4", "False", "(2, 2)", &floats(&[3e38, -3e38, 3e38, 3e38]));
+    let tiny = npy("<f4", "False", "(2, 2)", &floats(&[1e-40, 0.0, 0.0, 1e-40]));
     let faces = "face,frame,context\na,1,home\nb,2,work\n";
     type Case<'a> = (&'a str, &'a [u8], &'a str, &'a [&'a str]);
     let integers = npy("<i4", "False", "(2, 2)", &[0; 16]);
     let fortran = npy("<f4", "True", "(2, 2)", &[0; 16]);
     let flat = npy("<f4", "False", "(4,)", &[0; 16]);
     let nobody = npy("<f4", "False", "(0, 2)", &[]);
-    let cases: [Case<'_>; 13] = [
+    let cases: [Case<'_>; 15] = [
         ("nan", &nan, faces, &["nan/embeddings.npy", "row 1", "column 0", "NaN"]),
         ("infinite", &infinite, faces, &["infinite/embeddings.npy", "row 1", "column 1", "inf"]),
+        ("huge", &huge, faces, &["huge row 0 (face a)", "of length 4.2e38", "wanted 1e-15 to 1e15"]),
+        ("tiny", &tiny, faces, &["tiny row 0 (face a)", "of length 1.0e-40"]),
         ("cut", &two[..two.len() - 3], faces, &["cut/embeddings.npy"]),
         ("integers", &integers, faces, &["integers/embeddings.npy", "i4"]),
         ("fortran", &fortran, faces, &["fortran/embeddings.npy"]),
@@ -146,8 +150,8 @@ fn odd_data_are_learnt_from() {
     let cases: [(&str, Vec<u8>, usize); 5] = [
         ("one face", npy("<f4", "False", "(1, 2)", &floats(&[1.0, 2.0])), 1),
         ("equal faces", npy("<f4", "False", "(2, 2)", &floats(&[1.0, 2.0, 1.0, 2.0])), 2),
-        ("huge", npy("<f4", "False", "(2, 2)", &floats(&[3e38, -3e38, 3e38, 3e38])), 2),
-        ("tiny", npy("<f4", "False", "(2, 2)", &floats(&[1e-40, 0.0, 0.0, 1e-40])), 2),
+        ("huge", npy("<f4", "False", "(2, 2)", &floats(&[3e14, -3e14, 3e14, 3e14])), 2),
+        ("tiny", npy("<f4", "False", "(2, 2)", &floats(&[1e-14, 0.0, 0.0, 1e-14])), 2),
         ("one dimension", npy("<f4", "False", "(9, 1)", &floats(&d1)), 9),
     ];
     for (name, embeddings, n_faces) in cases {

@@ -3,6 +3,9 @@
 //! What is written lies beside its place as `.NAME.XXXXXX.partial` and gets its name when it is complete and on the disk.
 //! Whatever fails before, a full disk for one, leaves an older file as it was and nothing beside it; a process that is
 //! killed may leave the partial file, which means nothing.
+//!
+//! What is written is about people's faces: it is for its owner alone, unless it takes the place of a file that others may
+//! read.
 
 use crate::error::IoError;
 use crate::place::Origin;
@@ -24,18 +27,23 @@ pub struct WholeFile {
 impl WholeFile {
     /// Begins a file that must not be there when it is finished.
     pub fn create(path: &Path) -> io::Result<Self> {
-        let (file, partial) = builder(&prefix_of(path), 0o666).tempfile_in(folder_of(path))?.into_parts();
+        let (file, partial) = builder(&prefix_of(path)).tempfile_in(folder_of(path))?.into_parts();
         let (out, path) = (BufWriter::new(file), path.to_owned());
         Ok(Self { out, partial: Some(partial), path, may_replace: false })
     }
 
-    /// Begins a file that takes the place of an older one; a pipe or a device is written directly.
+    /// Begins a file that takes the place of an older one, whose permissions it has; a pipe or a device is written directly.
     pub fn replace(path: &Path) -> io::Result<Self> {
-        if path.metadata().is_ok_and(|found| !found.is_file()) {
+        let older = path.metadata().ok();
+        if older.as_ref().is_some_and(|found| !found.is_file()) {
             let out = BufWriter::new(File::options().write(true).open(path)?);
             return Ok(Self { out, partial: None, path: path.to_owned(), may_replace: true });
         }
-        Ok(Self { may_replace: true, ..Self::create(path)? })
+        let begun = Self { may_replace: true, ..Self::create(path)? };
+        if let Some(older) = older {
+            begun.out.get_ref().set_permissions(older.permissions())?;
+        }
+        Ok(begun)
     }
 
     /// Puts the file in its place.
@@ -102,7 +110,11 @@ pub(crate) fn new_folder(
 ) -> Result<(), IoError> {
     refuse_existing(path)?;
     let failed = |reason| IoError::Write { at: Origin::file(path), reason };
-    let folder = builder(&prefix_of(path), 0o777).tempdir_in(folder_of(path)).map_err(failed)?;
+    let prefix = prefix_of(path);
+    let mut builder = builder(&prefix);
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+    let folder = builder.tempdir_in(folder_of(path)).map_err(failed)?;
     fill(&NewFolder { partial: folder.path(), path })?;
     refuse_existing(path)?;
     std::fs::rename(folder.path(), path).map_err(failed)?;
@@ -124,7 +136,7 @@ impl NewFolder<'_> {
         name: &str,
         fill: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>,
     ) -> Result<(), IoError> {
-        let written = File::create_new(self.partial.join(name)).and_then(|file| write_whole(&file, fill));
+        let written = create_private(&self.partial.join(name)).and_then(|file| write_whole(&file, fill));
         written.map_err(|reason| IoError::Write { at: Origin::file(&self.path.join(name)), reason })
     }
 }
@@ -153,13 +165,18 @@ fn prefix_of(path: &Path) -> String {
     format!(".{}.", path.file_name().unwrap_or_default().to_string_lossy())
 }
 
-/// Readable for whomever the user lets read: `mode` less the umask, where tempfile's own would be the user alone.
-fn builder(prefix: &str, mode: u32) -> tempfile::Builder<'_, 'static> {
+/// Files that it makes are for their owner alone.
+fn builder(prefix: &str) -> tempfile::Builder<'_, 'static> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(prefix).suffix(".partial");
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(mode));
-    #[cfg(not(unix))]
-    let _ = mode;
     builder
+}
+
+/// Makes a file for its owner alone where there is none.
+fn create_private(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
 }

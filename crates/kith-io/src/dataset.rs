@@ -2,9 +2,10 @@
 
 use crate::error::{IoError, quoted};
 use crate::parquet_table::{self, Cells, Column};
-use crate::place::Origin;
+use crate::place::{Origin, Place};
 use crate::rows::Rows;
 use crate::{atomic, faces_csv, npy, npz, openface};
+use kith::data::{Dataset, Lengths};
 use std::path::Path;
 
 pub use crate::npz::write as write_npz;
@@ -18,6 +19,26 @@ const EMBEDDING: &str = "embedding";
 /// A folder with `embeddings.npy` and `faces.csv`; else a folder with `reps.csv` and `labels.csv` (OpenFace); or an
 /// `.npz` file. Nothing is read half: whatever is wrong, the answer is an error.
 pub fn read(path: &Path) -> Result<FaceTable, IoError> {
+    let table = read_any(path)?;
+    check_lengths(path, &table, None)?;
+    Ok(table)
+}
+
+/// Refuses faces that are far longer than the others, or than those they are to be compared with: they are not of one
+/// network, and would drown all others.
+pub fn check_lengths(path: &Path, table: &FaceTable, known: Option<&Dataset>) -> Result<(), IoError> {
+    let known = known.unwrap_or(&table.dataset);
+    let lengths = Lengths::of(known.embeddings().rows());
+    for (row, embedding) in table.dataset.embeddings().rows().enumerate() {
+        if let Some(strange) = lengths.strange(embedding) {
+            let place = Place { face: Some(table.faces[row].as_str().into()), ..Place::row(row) };
+            return Err(IoError::Length { at: Origin::file(path), place, strange });
+        }
+    }
+    Ok(())
+}
+
+fn read_any(path: &Path) -> Result<FaceTable, IoError> {
     let found = match path.metadata() {
         Ok(found) => found,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {

@@ -79,6 +79,9 @@ pub enum IoError {
     /// A number that is missing, not finite or too large.
     #[error("{at} {place}, column {column}: found {}, wanted {wanted}", shown(found))]
     Value { at: Origin, place: Place, column: usize, found: String, wanted: &'static str },
+    /// A face that is not of the same network as the others.
+    #[error("{at} {place}: {strange}")]
+    Length { at: Origin, place: Place, strange: kith::data::Strange },
     /// Text that is not UTF-8 (or not Unicode, in an array).
     #[error("{at} {place}: found bytes that are not {wanted}, wanted {wanted}")]
     Encoding { at: Origin, place: Place, wanted: &'static str },
@@ -113,15 +116,16 @@ pub enum IoError {
         quoted(face)
     )]
     RepeatedFace { at: Origin, face: String, first: Box<Place>, second: Box<Place> },
-    /// A frame is in one context.
+    /// A frame is in one context, and of one time.
     #[error(
-        "{at} {second}: found context {} in frame {}, wanted {} as at {first}",
+        "{at} {second}: found {column} {} in frame {}, wanted {} as at {first}",
         quoted(found),
         quoted(frame),
         quoted(wanted)
     )]
-    TwoContexts {
+    TwoOfFrame {
         at: Origin,
+        column: &'static str,
         frame: Box<str>,
         found: Box<str>,
         wanted: Box<str>,

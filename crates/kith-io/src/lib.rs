@@ -46,6 +46,7 @@ pub mod parquet_table;
 pub mod place;
 mod rows;
 mod table;
+pub mod terminal;
 pub mod time;
 
 pub use error::IoError;

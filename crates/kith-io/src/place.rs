@@ -4,6 +4,7 @@
 //! Arrays are counted as numpy does: rows and columns from 0. The face's id follows in brackets where it is known; a
 //! face without an id of its own has its row number, from 0, for an id.
 
+use crate::terminal::is_hidden;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -99,7 +100,7 @@ pub(crate) fn shown_path(path: &Path) -> String {
 fn one_line(chars: impl Iterator<Item = char>) -> String {
     let mut line = String::new();
     for c in chars {
-        match c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') {
+        match c.is_control() || is_hidden(c) {
             true => line.extend(c.escape_default()),
             false => line.push(c),
         }

@@ -28,7 +28,9 @@ impl Rows {
         let faces = faces(columns.take("face"), &columns)?;
         check_times(&faces, &columns)?;
         let (frame_of, frames) = frames(columns.take("frame"), n_rows);
-        let contexts = contexts(columns.take("context"), &faces, &frame_of, &frames, &columns)?;
+        let layout = Layout { faces: &faces, frame_of: &frame_of, frames: &frames };
+        let contexts = layout.of_frames("context", columns.take("context"), &columns)?;
+        layout.of_frames("time", columns.get("time").map(<[String]>::to_vec), &columns)?;
         let names = columns.take("name").map_or_else(|| vec![None; n_rows], given);
         let truth = columns.take("truth").map(given);
         Ok(Self { faces, frame_of, frames, contexts, names, truth, other: columns.rest() })
@@ -89,31 +91,40 @@ fn frames(cells: Option<Vec<String>>, n_rows: usize) -> (Vec<FrameId>, Vec<Strin
     (frame_of, frames)
 }
 
-/// The context of each frame: any row of it may give it, none may contradict.
-fn contexts(
-    cells: Option<Vec<String>>,
-    faces: &[String],
-    frame_of: &[FrameId],
-    frames: &[String],
-    columns: &Columns,
-) -> Result<Vec<Option<String>>, IoError> {
-    let Some(cells) = cells else { return Ok(vec![None; frames.len()]) };
-    let mut given_by: Vec<Option<usize>> = vec![None; frames.len()];
-    for (second, cell) in cells.iter().enumerate().filter(|(_, cell)| !cell.is_empty()) {
-        let frame = frame_of[second].index();
-        let first = *given_by[frame].get_or_insert(second);
-        if cells[first] != *cell {
-            return Err(IoError::TwoContexts {
-                at: columns.origin_of("context"),
-                frame: frames[frame].as_str().into(),
-                found: cell.as_str().into(),
-                wanted: cells[first].as_str().into(),
-                first: columns.place(first, faces).into(),
-                second: columns.place(second, faces).into(),
-            });
+/// Which rows are in which frames.
+struct Layout<'r> {
+    faces: &'r [String],
+    frame_of: &'r [FrameId],
+    frames: &'r [String],
+}
+
+impl Layout<'_> {
+    /// What a column says of each frame: any row of it may say it, none may contradict.
+    fn of_frames(
+        &self,
+        column: &'static str,
+        cells: Option<Vec<String>>,
+        columns: &Columns,
+    ) -> Result<Vec<Option<String>>, IoError> {
+        let Some(cells) = cells else { return Ok(vec![None; self.frames.len()]) };
+        let mut given_by: Vec<Option<usize>> = vec![None; self.frames.len()];
+        for (second, cell) in cells.iter().enumerate().filter(|(_, cell)| !cell.is_empty()) {
+            let frame = self.frame_of[second].index();
+            let first = *given_by[frame].get_or_insert(second);
+            if cells[first] != *cell {
+                return Err(IoError::TwoOfFrame {
+                    at: columns.origin_of(column),
+                    column,
+                    frame: self.frames[frame].as_str().into(),
+                    found: cell.as_str().into(),
+                    wanted: cells[first].as_str().into(),
+                    first: columns.place(first, self.faces).into(),
+                    second: columns.place(second, self.faces).into(),
+                });
+            }
         }
+        Ok(given_by.into_iter().map(|row| row.map(|row| cells[row].clone())).collect())
     }
-    Ok(given_by.into_iter().map(|row| row.map(|row| cells[row].clone())).collect())
 }
 
 fn given(cells: Vec<String>) -> Vec<Option<String>> {
@@ -151,6 +162,12 @@ mod tests {
         let wanted = "faces.csv line 4 (face z): found context \"work\" in frame \"a\", \
                       wanted \"home\" as at line 3 (face y)";
         assert_eq!(refusal("face,frame,context", &["x,a,", "y,a,home", "z,a,work"]), wanted);
+    }
+
+    #[test]
+    fn a_frame_with_two_times_is_refused_too() {
+        let wanted = "faces.csv line 4 (face z): found time \"13\" in frame \"a\", wanted \"12\" as at line 3 (face y)";
+        assert_eq!(refusal("face,frame,time", &["x,a,", "y,a,12", "z,a,13"]), wanted);
     }
 
     #[test]

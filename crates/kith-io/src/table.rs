@@ -125,10 +125,17 @@ impl FaceTable {
             );
         }
         let times = self.column("time").unwrap_or_default();
-        match times.iter().position(|text| !text.is_empty() && time::seconds(text).is_none()) {
-            Some(face) => {
-                refuse(format!("time {} at face {face}", quoted(&times[face])), "RFC 3339 or seconds")
-            }
+        if let Some(face) = times.iter().position(|text| !text.is_empty() && time::seconds(text).is_none()) {
+            return refuse(format!("time {} at face {face}", quoted(&times[face])), "RFC 3339 or seconds");
+        }
+        let times_of = |frame| {
+            let faces = self.dataset.faces_in(frame).iter();
+            faces.filter_map(|face| times.get(face.index()).filter(|time| !time.is_empty()))
+        };
+        let differ =
+            |&frame: &kith::ids::FrameId| times_of(frame).any(|time| times_of(frame).next() != Some(time));
+        match self.dataset.frames().find(differ) {
+            Some(frame) => refuse(format!("two times in frame {}", frame.index()), "one"),
             None => Ok(()),
         }
     }

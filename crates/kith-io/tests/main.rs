@@ -3,6 +3,7 @@
 mod common;
 
 mod bad_data;
+mod fuzz;
 mod large;
 mod numpy_files;
 mod parquet;

@@ -10,7 +10,7 @@ fn texts(cells: [&str; 4]) -> Vec<String> {
 }
 
 fn table() -> FaceTable {
-    let values = vec![0.1, -2.5, f32::MAX, f32::MIN_POSITIVE, 1e-45, -0.0, 1.0, 3.0];
+    let values = vec![0.1, -2.5, 123.456_79, f32::MIN_POSITIVE, 1e-45, -0.0, 1.0, 3.0];
     let frames = [0, 1, 0, 2].map(FrameId).to_vec();
     let contexts = [Some("at home, upstairs".to_owned()), None, Some("work".to_owned())];
     let names = [Some("Ann \"A\" Lee".to_owned()), None, None, Some("Zo\u{eb}\n\u{1f600}".to_owned())];
@@ -21,7 +21,7 @@ fn table() -> FaceTable {
         frames: vec!["photo 1".into(), String::new(), "photo 2".into()],
         truth: Some(vec![Some("Ann".into()), None, None, Some("Zo\u{eb}".into())]),
         other: vec![
-            ("time".into(), texts(["2024-05-01T12:30:00Z", "", "12.5", ""])),
+            ("time".into(), texts(["2024-05-01T12:30:00Z", "12.5", "", ""])),
             ("camera".into(), texts(["", "", "front", ""])),
             ("box".into(), texts(["1,2,3,4", "", "", ""])),
         ],
@@ -141,16 +141,18 @@ fn a_table_that_would_not_be_read_back_is_not_written() {
 
 #[cfg(unix)]
 #[test]
-fn what_is_written_has_the_users_usual_permissions() {
+fn what_is_written_is_for_its_owner_alone_and_keeps_what_others_were_let() {
     use std::os::unix::fs::PermissionsExt;
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     let folder = tempfile::tempdir().unwrap();
     let (data, npz) = (folder.path().join("data"), folder.path().join("data.npz"));
     dataset::write(&data, &table()).unwrap();
     dataset::write_npz(&npz, &table()).unwrap();
-    std::fs::write(folder.path().join("usual"), "").unwrap();
-    std::fs::create_dir(folder.path().join("usual folder")).unwrap();
-    assert_eq!(mode(&npz), mode(&folder.path().join("usual")));
-    assert_eq!(mode(&data.join("faces.csv")), mode(&folder.path().join("usual")));
-    assert_eq!(mode(&data), mode(&folder.path().join("usual folder")));
+    assert_eq!([mode(&npz), mode(&data.join("faces.csv")), mode(&data)], [0o600, 0o600, 0o700]);
+    let shared = folder.path().join("shared");
+    for wanted in [0o600, 0o640] {
+        kith_io::atomic::replace(&shared, b"draws").unwrap();
+        assert_eq!(mode(&shared), wanted);
+        std::fs::set_permissions(&shared, PermissionsExt::from_mode(0o640)).unwrap();
+    }
 }

@@ -36,7 +36,7 @@ impl Believed {
         {
             return Ok(Self { belief: Belief::of_draws(target, draws, seed), rows });
         }
-        let (belief, touched) = catch_up(library, target, &rows, believed)?;
+        let (belief, touched) = rows.guarded(|| catch_up(library, target, &rows, believed))??;
         let mut believed = Self { belief, rows };
         match believed.save(library, Some(&touched)) {
             // Another process writes: the answer is as good without being kept.

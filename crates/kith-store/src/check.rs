@@ -1,26 +1,51 @@
-//! Whether a library is sound: the database, every reference, every embedding, every draw.
+//! Whether a library is sound: the database, every reference, and everything that any verb would read of it.
 
+use kith::target::Target;
+
+use crate::meta::{BACKGROUND, BELIEVED, EMBEDDING, MODEL_FACES, SEED, UNWIPED};
+use crate::schema::TABLES;
+use crate::sums::Of;
 use crate::{Library, StoreError};
 
 /// What a check found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Checked {
-    /// Faces, frames, people, entries of the log, draws.
+    /// Faces, frames, people, entries of the log, chains, draws.
     pub counts: Vec<(&'static str, i64)>,
     /// What is wrong, one line each.
     pub faults: Vec<String>,
 }
 
+impl Checked {
+    /// What something that was read came to, or one more fault.
+    fn note<T>(&mut self, read: Result<T, StoreError>) -> Option<T> {
+        read.map_err(|error| self.faults.push(error.to_string().replace("; nothing was changed", ""))).ok()
+    }
+}
+
 impl Library {
     /// Reads everything and says what is wrong.
     pub fn check(&self) -> Result<Checked, StoreError> {
-        let connection = &self.connection;
         let mut checked = Checked::default();
-        for table in ["faces", "frames", "people", "evidence", "chains", "draws"] {
+        let others = TABLES.iter().filter(|table| !COUNTED.contains(table));
+        for &table in COUNTED.iter().chain(others) {
             let query = format!("SELECT count(*) FROM {table}");
-            let n = self.run(|| connection.query_row(&query, [], |row| row.get(0)))?;
-            checked.counts.push((table, n));
+            let n = checked.note(self.run(|| self.connection.query_row(&query, [], |row| row.get(0))));
+            checked.counts.push((table, n.unwrap_or(0)));
         }
+        checked.counts.truncate(COUNTED.len());
+        // Without its tables nothing else can be asked.
+        if checked.faults.is_empty() {
+            let found = self.check_rows(&mut checked);
+            checked.note(found);
+            self.check_reading(&mut checked);
+        }
+        Ok(checked)
+    }
+
+    /// The database and every reference in it.
+    fn check_rows(&self, checked: &mut Checked) -> Result<(), StoreError> {
+        let connection = &self.connection;
         let lines = |query: &str| -> Result<Vec<String>, StoreError> {
             self.run(|| connection.prepare(query)?.query_map([], |row| row.get(0))?.collect())
         };
@@ -49,12 +74,41 @@ impl Library {
                      WHEN 'ignore' THEN face IS NULL WHEN 'undo' THEN undoes IS NULL WHEN 'redo' THEN undoes IS NULL \
                      ELSE face IS NULL OR other IS NULL END";
         checked.faults.extend(lines(about)?.iter().map(|id| format!("evidence {id}: does not say of what")));
-        if checked.counts[0].1 > 0 && checked.faults.is_empty() {
-            let rows = self.snapshot()?.rows;
-            for found in [self.memories(&rows).err(), self.draws(&rows).err()].into_iter().flatten() {
-                checked.faults.push(found.to_string());
+        Ok(())
+    }
+
+    /// What the verbs would read, as they do.
+    fn check_reading(&self, checked: &mut Checked) {
+        checked.note(self.get(SEED));
+        checked.note(self.get(BELIEVED));
+        checked.note(self.get(EMBEDDING));
+        checked.note(self.get(MODEL_FACES));
+        checked.note(self.get(BACKGROUND));
+        checked.note(self.log());
+        checked.note(self.people());
+        if checked.note(self.get(UNWIPED)).flatten().is_some() {
+            checked.faults.push("bytes of what was forgotten are still in the file".to_owned());
+        }
+        for (table, of) in [("chains", Of::Chain), ("draws", Of::Draw)] {
+            if let Some((_, n)) = checked.note(self.readable_bodies(of)).filter(|(_, n)| *n > 0) {
+                let again = "`kith learn` throws them away and learns them again";
+                checked.faults.push(format!("found {n} of the {table} that cannot be read; {again}"));
             }
         }
-        Ok(checked)
+        if checked.counts.iter().all(|&(table, n)| table != "faces" || n == 0) {
+            return;
+        }
+        let Some(snapshot) = checked.note(self.snapshot()) else { return };
+        checked.faults.extend(snapshot.rows.set_aside.iter().cloned());
+        checked.note(self.columns(&snapshot.rows));
+        checked.note(self.person_of_faces(&snapshot.rows));
+        checked.note(self.draws(&snapshot.rows));
+        checked.note(self.settings());
+        if let Some(Some(model)) = checked.note(self.stored_model(&snapshot.data)) {
+            checked.note(Target::new(model, snapshot.data).map_err(StoreError::from));
+        }
     }
 }
+
+/// Tables whose rows are counted for people.
+const COUNTED: [&str; 6] = ["faces", "frames", "people", "evidence", "chains", "draws"];

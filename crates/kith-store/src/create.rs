@@ -56,9 +56,7 @@ fn create<T>(
     let mut builder = tempfile::Builder::new();
     let prefix = format!(".{}.", path.file_name().unwrap_or_default().to_string_lossy());
     builder.prefix(&prefix).suffix(PARTIAL);
-    // Readable for whomever the user lets read, as any other file that SQLite makes.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644));
+    // For its owner alone, as temporary files are; SQLite gives what it lays beside a library the mode of the library.
     remove_abandoned(folder, &prefix);
     // The lock says that somebody is at it; a process that is killed leaves the file, and no lock.
     let (lock, partial) = builder.tempfile_in(folder).map_err(wrong)?.into_parts();

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use kith::data::Lengths;
 use kith_io::dataset::FaceTable;
 use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::{Map, Value};
@@ -9,7 +10,8 @@ use serde_json::{Map, Value};
 use crate::ids::{ActId, FaceRow, FrameRow};
 use crate::log::{self, DATASET};
 use crate::meta::{DIMENSION, EMBEDDING};
-use crate::{Library, StoreError, codec};
+use crate::sums::Of;
+use crate::{Library, StoreError, codec, words};
 
 /// A frame that arrives.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -56,6 +58,9 @@ pub struct Added {
     pub names: usize,
 }
 
+/// About so many faces say how long embeddings usually are.
+const MOST_MEASURED: usize = 500;
+
 impl Library {
     /// Adds frames, or none of them; faces that are there already are left as they are. `embedding` says which
     /// network the embeddings come from.
@@ -66,6 +71,7 @@ impl Library {
         }
         self.write(|_| {
             self.check_network(embedding)?;
+            self.check_lengths(frames)?;
             let act = log::next_act(self)?;
             let mut added = Added::default();
             for frame in frames {
@@ -89,6 +95,28 @@ impl Library {
         }
     }
 
+    /// Refuses faces that are far longer than those of the library and those that come with them.
+    pub(crate) fn check_lengths(&self, frames: &[NewFrame]) -> Result<(), StoreError> {
+        let n_faces = self.n_faces()?;
+        let mut kept = self.lengths.borrow_mut();
+        if n_faces < kept.0 || n_faces >= 2 * kept.0.max(1) {
+            let step = n_faces.div_ceil(MOST_MEASURED).max(1);
+            let query = "SELECT embedding FROM faces WHERE id % ?1 = 0";
+            let some: Vec<Vec<u8>> = self.run(|| {
+                self.connection.prepare_cached(query)?.query_map([step], |row| row.get(0))?.collect()
+            })?;
+            let some: Vec<Vec<f32>> = some.iter().map(|bytes| codec::from_bytes(bytes)).collect();
+            *kept = (n_faces, Lengths::of(some.iter().map(Vec::as_slice)));
+        }
+        let faces = || frames.iter().flat_map(|frame| &frame.faces);
+        let mut lengths = kept.1.clone();
+        lengths.extend(faces().map(|face| face.embedding.as_slice()));
+        match faces().find_map(|face| Some((&face.key, lengths.strange(&face.embedding)?))) {
+            Some((key, strange)) => Err(StoreError::refused(format!("face {key}: {strange}"))),
+            None => Ok(()),
+        }
+    }
+
     pub(crate) fn add_frame(
         &self,
         frame: &NewFrame,
@@ -97,7 +125,11 @@ impl Library {
     ) -> Result<(), StoreError> {
         let connection = &self.connection;
         let mut id = None;
+        for (kind, text) in [("frame", &frame.key), ("context", &frame.context)] {
+            text.as_deref().map(|text| words::id(kind, text)).transpose()?;
+        }
         for face in &frame.faces {
+            words::id("face", &face.key)?;
             self.check_embedding(face)?;
             if let Some(known) = self.known_face(face)? {
                 added.known += 1;
@@ -124,7 +156,9 @@ impl Library {
                 ])
             })?;
             added.faces += 1;
-            self.give_name(FaceRow(connection.last_insert_rowid()), face, act, added)?;
+            let row = connection.last_insert_rowid();
+            self.seal(Of::Face, row, &bytes)?;
+            self.give_name(FaceRow(row), face, act, added)?;
         }
         Ok(())
     }
@@ -212,6 +246,8 @@ impl Library {
         added: &mut Added,
     ) -> Result<(), StoreError> {
         let Some(name) = &face.name else { return Ok(()) };
+        let wrong = |error| StoreError::refused(format!("face {}: {error}", face.key));
+        let name = words::name(name).map_err(wrong)?;
         let name = self.run(|| intern(&self.connection, "names", name))?;
         let query = "SELECT 1 FROM evidence WHERE face = ?1 AND name = ?2 AND by = ?3";
         let is_known =

@@ -1,11 +1,13 @@
 //! Forgetting: faces, what was said of them, and every trace of them, from the file's free pages too.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
-use rusqlite::OptionalExtension;
+use rusqlite::{ErrorCode, OptionalExtension};
 
 use crate::ids::{FaceRow, NameRow, PersonId};
-use crate::meta::BELIEVED;
+use crate::library::PATIENCE;
+use crate::meta::{BELIEVED, UNWIPED};
 use crate::{Library, StoreError};
 
 /// Whom to forget.
@@ -30,10 +32,16 @@ pub struct Forgotten {
     pub entries: usize,
     /// Names that nobody has any more.
     pub names: Vec<String>,
+    /// Why the file could not be cleaned of their bytes yet; whoever opens it next tries again.
+    pub unwiped: Option<String>,
 }
 
+/// How long an opening waits for readers before it leaves what was forgotten to the next.
+const SHORT: Duration = Duration::from_millis(100);
+
 impl Library {
-    /// Removes faces with every trace, or says what would be removed. Needs the claim (see [`Library::claim`]).
+    /// Removes faces with every trace, or says what would be removed. Needs the claim (see [`Library::claim`]). Once they
+    /// are removed this succeeds; [`Forgotten::unwiped`] says when their bytes are still to be overwritten.
     pub fn forget(&self, whom: &Forget, is_dry_run: bool) -> Result<Forgotten, StoreError> {
         let (faces, name) = self.whom(whom)?;
         if is_dry_run {
@@ -43,9 +51,23 @@ impl Library {
             self.run(|| change.rollback())?;
             return Ok(forgotten);
         }
-        let forgotten = self.write(|_| self.remove(&faces, name))?;
-        self.wipe()?;
+        let mut forgotten = self.write(|_| {
+            self.set(UNWIPED, 1)?;
+            self.remove(&faces, name)
+        })?;
+        forgotten.unwiped = self.wipe().err();
         Ok(forgotten)
+    }
+
+    /// Finishes what an earlier forgetting could not, if nothing is in its way now.
+    pub(crate) fn wipe_what_was_left(&self) -> Result<(), StoreError> {
+        if self.get(UNWIPED)?.is_some() {
+            self.run(|| self.connection.busy_timeout(SHORT))?;
+            // Whatever is in the way, the library can be used.
+            drop(self.wipe());
+            self.run(|| self.connection.busy_timeout(PATIENCE))?;
+        }
+        Ok(())
     }
 
     fn whom(&self, whom: &Forget) -> Result<(Vec<FaceRow>, Option<NameRow>), StoreError> {
@@ -140,15 +162,71 @@ impl Library {
         Ok(forgotten)
     }
 
-    /// Leaves nothing of what was deleted: the write-ahead log is emptied and the file written anew.
-    fn wipe(&self) -> Result<(), StoreError> {
+    /// Leaves nothing of what was deleted: the write-ahead log is emptied and the file written anew. The error is what is
+    /// in the way.
+    fn wipe(&self) -> Result<(), String> {
         let checkpoint =
             || self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
-        self.run(checkpoint)?;
-        self.run(|| self.connection.execute_batch("VACUUM"))?;
-        match self.run(checkpoint)? {
-            0 => Ok(()),
-            _ => Err(StoreError::Busy { path: self.path().to_owned(), doing: "reading" }),
+        match self.connection.execute_batch("VACUUM").and_then(|()| checkpoint()) {
+            Ok(0) => self.unset(UNWIPED).map_err(|error| error.to_string()),
+            Ok(_) => Err("another kith is reading it".to_owned()),
+            Err(error) => Err(match error.sqlite_error_code() {
+                Some(ErrorCode::DiskFull) => "the disk is full".to_owned(),
+                Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+                    "another kith is writing to it".to_owned()
+                }
+                _ => error.to_string(),
+            }),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::library::beside;
+    use crate::{Kind, NewFace, NewFrame, Saying};
+    use std::path::Path;
+
+    /// Whether the file or its log has these bytes.
+    fn holds(path: &Path, bytes: &[u8]) -> bool {
+        let is_in = |path| std::fs::read(path).unwrap_or_default().windows(bytes.len()).any(|w| w == bytes);
+        is_in(path.to_owned()) || is_in(beside(path, "-wal"))
+    }
+
+    #[test]
+    fn what_a_reader_keeps_from_being_overwritten_is_overwritten_at_the_next_opening() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lib");
+        let library = Library::open_or_create(&path).unwrap();
+        let looks = |k: i16| vec![f32::from(k) + 0.123, 7.25];
+        let face = |k| NewFace { key: format!("face-{k}"), embedding: looks(k), ..NewFace::default() };
+        let frames = [1, 2, 3].map(|k| NewFrame { faces: vec![face(k)], ..NewFrame::default() });
+        library.add(&frames, None).unwrap();
+        let row = library.face("face-2").unwrap();
+        let said = Saying { kind: Kind::Name, face: row, other: None, name: Some("Zephyrine") };
+        library.say("me", &[said]).unwrap();
+
+        let reader = rusqlite::Connection::open(&path).unwrap();
+        reader.execute_batch("BEGIN; SELECT count(*) FROM faces").unwrap();
+        library.connection.busy_timeout(SHORT).unwrap();
+        let forgotten = library.forget(&Forget::Name("Zephyrine".to_owned()), false).unwrap();
+        assert_eq!(forgotten.faces, ["face-2"]);
+        assert_eq!(forgotten.unwiped.as_deref(), Some("another kith is reading it"));
+        assert!(library.face("face-2").is_err(), "removed all the same");
+        drop(library);
+        // Somebody who opens it meanwhile is not kept from working.
+        assert_eq!(Library::open(&path).unwrap().n_faces().unwrap(), 2);
+        assert!(holds(&path, b"Zephyrine"), "the reader has it");
+        drop(reader);
+
+        let library = Library::open(&path).unwrap();
+        let embedding = crate::codec::to_bytes(&looks(2));
+        for gone in [&b"Zephyrine"[..], b"face-2", &embedding] {
+            assert!(!holds(&path, gone), "{gone:?}");
+        }
+        assert!(holds(&path, b"face-3"));
+        assert_eq!(library.get(UNWIPED).unwrap(), None);
+        assert_eq!(library.check().unwrap().faults, [""; 0]);
     }
 }

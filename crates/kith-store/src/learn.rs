@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use kith::belief::{Belief, Chains, Until};
+use kith::belief::{Belief, Chains, Round, Until};
 use kith::chain::{Chain, Watch};
 
 use crate::belief::Believed;
@@ -79,14 +79,15 @@ impl Believed {
         let until = Until { sweeps: plan.sweeps, ..Until::agreed() };
         (told.begins)(belief.most_sweeps(&until) * belief.chains().len() as u64);
         let (mut saved, mut failed) = (Instant::now(), None);
-        let learnt = belief.learn_with(&until, watch, &mut |round| {
+        let mut keep = |round: &Round<'_>| {
             if saved.elapsed() >= KEPT_EVERY {
                 let written = library.write(|_| library.remember(&round.now(), &round.draws(), &rows));
                 saved = Instant::now();
                 failed = written.err();
             }
             if failed.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        });
+        };
+        let learnt = rows.guarded(|| belief.learn_with(&until, watch, &mut keep))?;
         if let Some(error) = failed {
             return Err(error);
         }

@@ -42,8 +42,10 @@ mod places;
 mod read_only;
 mod schema;
 pub mod snapshot;
+mod sums;
 mod watch;
 pub mod who;
+mod words;
 
 pub use belief::Believed;
 pub use check::Checked;

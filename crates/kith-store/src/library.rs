@@ -1,9 +1,11 @@
 //! Opening a library file: who may, what it must be, and one line for everything that it is not.
 
+use std::cell::RefCell;
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use kith::data::Lengths;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 
 use crate::meta::DIMENSION;
@@ -11,13 +13,16 @@ use crate::schema::{self, APPLICATION_ID};
 use crate::{StoreError, read_only};
 
 /// How long a short write waits for another to end.
-const PATIENCE: Duration = Duration::from_secs(10);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// An open library file.
 #[derive(Debug)]
 pub struct Library {
     pub(crate) connection: Connection,
     pub(crate) path: PathBuf,
+    /// How long embeddings usually are, and of how many faces that was made out.
+    pub(crate) lengths: RefCell<(usize, Lengths)>,
+    notes: RefCell<Vec<String>>,
 }
 
 /// Held by whoever learns, watches or forgets: one at a time. Its file goes with it.
@@ -74,9 +79,7 @@ impl Library {
     }
 
     pub(crate) fn connect(path: &Path, may_create: bool) -> Result<Self, StoreError> {
-        if path.is_dir() {
-            return Err(StoreError::NotALibrary { path: path.to_owned(), found: "a folder".to_owned() });
-        }
+        refuse_strange(path)?;
         Self::connect_as(path, path, may_create)
     }
 
@@ -88,9 +91,13 @@ impl Library {
             flags |= OpenFlags::SQLITE_OPEN_CREATE;
         }
         let connection = Connection::open_with_flags(file, flags).map_err(|error| explained(path, &error))?;
-        let library = Self { connection, path: path.to_owned() };
+        let library = Self::of(connection, path);
         library.prepare(is_new)?;
         Ok(library)
+    }
+
+    pub(crate) fn of(connection: Connection, path: &Path) -> Self {
+        Self { connection, path: path.to_owned(), lengths: RefCell::default(), notes: RefCell::default() }
     }
 
     fn prepare(&self, is_new: bool) -> Result<(), StoreError> {
@@ -112,6 +119,8 @@ impl Library {
             // What is deleted is overwritten; what is acknowledged is on the disk.
             connection.pragma_update(None, "secure_delete", true)?;
             connection.pragma_update(None, "foreign_keys", true)?;
+            // Faces are written nowhere else: what SQLite sets aside for a while stays in memory.
+            connection.pragma_update(None, "temp_store", "MEMORY")?;
             if version == schema::VERSION {
                 return connection.pragma_update(None, "synchronous", "FULL");
             }
@@ -121,7 +130,8 @@ impl Library {
             let from: i64 = change.query_row("PRAGMA user_version", [], |row| row.get(0))?;
             schema::migrate(&change, from)?;
             change.commit()
-        })
+        })?;
+        self.wipe_what_was_left()
     }
 
     /// Brings everything into the file itself, and ends.
@@ -141,14 +151,17 @@ impl Library {
 
     /// Claims the right to learn, watch or forget; refused while another process has it.
     pub fn claim(&self) -> Result<Claim, StoreError> {
-        let name = beside(&self.path, "-lock");
+        let name = beside(&the_file(&self.path), "-lock");
         let wrong = |error: std::io::Error| StoreError::Database {
             path: self.path.clone(),
             message: format!("cannot be locked: {error}"),
         };
         loop {
-            let file =
-                OpenOptions::new().create(true).truncate(false).write(true).open(&name).map_err(wrong)?;
+            let mut options = OpenOptions::new();
+            options.create(true).truncate(false).write(true);
+            #[cfg(unix)]
+            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+            let file = options.open(&name).map_err(wrong)?;
             match file.try_lock() {
                 // Whoever had the claim may have removed the file since it was opened.
                 Ok(()) if is_there(&file, &name) => return Ok(Claim { _file: file, path: name }),
@@ -159,6 +172,18 @@ impl Library {
                 }
                 Err(std::fs::TryLockError::Error(error)) => return Err(wrong(error)),
             }
+        }
+    }
+
+    /// What whoever uses the library should be told, once: faces that were set aside, chains that were thrown away.
+    pub fn take_notes(&self) -> Vec<String> {
+        self.notes.take()
+    }
+
+    pub(crate) fn note(&self, line: String) {
+        let mut notes = self.notes.borrow_mut();
+        if !notes.contains(&line) {
+            notes.push(line);
         }
     }
 
@@ -192,6 +217,31 @@ impl Library {
     pub(crate) fn damaged(&self, message: impl Into<String>) -> StoreError {
         StoreError::Damaged { path: self.path.clone(), message: message.into() }
     }
+}
+
+/// The path of a library without links: where SQLite puts what lies beside it, and where everybody looks for its lock.
+pub(crate) fn the_file(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
+/// Refuses what cannot be a library, or not safely.
+fn refuse_strange(path: &Path) -> Result<(), StoreError> {
+    let Ok(there) = path.metadata() else { return Ok(()) };
+    let refused =
+        |found: &str| Err(StoreError::NotALibrary { path: path.to_owned(), found: found.to_owned() });
+    if there.is_dir() {
+        return refused("a folder");
+    }
+    if !there.is_file() {
+        return refused("a pipe or a device");
+    }
+    // SQLite keeps its log beside the name that it was given: under two names a library has two logs, and what is written
+    // by one is lost by the other.
+    #[cfg(unix)]
+    if std::os::unix::fs::MetadataExt::nlink(&there) > 1 {
+        return refused("a file with several names (hard links), which loses what is written by one of them");
+    }
+    Ok(())
 }
 
 /// The name of a file that lies beside a library.
@@ -258,6 +308,55 @@ mod tests {
         assert_eq!(library.n_faces().unwrap(), 3);
         assert_eq!(library.check().unwrap().faults, [""; 0]);
         library.add(&frames[..4], None).unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn everything_of_a_library_is_for_its_owner_alone_and_nothing_lies_elsewhere() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let library = Library::open_or_create(&folder.path().join("lib")).unwrap();
+        let face = NewFace { key: "a".into(), embedding: vec![1.0, 2.0], ..NewFace::default() };
+        library.add(&[NewFrame { faces: vec![face], ..NewFrame::default() }], None).unwrap();
+        let _claim = library.claim().unwrap();
+        let of_file = |entry: std::io::Result<std::fs::DirEntry>| {
+            let entry = entry.unwrap();
+            let mode = entry.metadata().unwrap().permissions().mode() & 0o777;
+            (entry.file_name().into_string().unwrap(), mode)
+        };
+        let mut files: Vec<(String, u32)> = std::fs::read_dir(folder.path()).unwrap().map(of_file).collect();
+        files.sort();
+        assert_eq!(files, ["lib", "lib-lock", "lib-shm", "lib-wal"].map(|name| (name.to_owned(), 0o600)));
+        let temp: i64 = library.connection.query_row("PRAGMA temp_store", [], |row| row.get(0)).unwrap();
+        assert_eq!(temp, 2, "in memory");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_claim_holds_by_any_path_and_a_file_of_two_names_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lib");
+        let library = Library::open_or_create(&path).unwrap();
+        let elsewhere = tempfile::tempdir().unwrap();
+        let link = elsewhere.path().join("link");
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        let by_link = Library::open(&link).unwrap();
+        let claim = library.claim().unwrap();
+        let refused = by_link.claim().unwrap_err().to_string();
+        assert!(refused.contains("learning, watching or forgetting"), "{refused}");
+        drop(claim);
+        by_link.claim().unwrap();
+        assert_eq!(std::fs::read_dir(elsewhere.path()).unwrap().count(), 1, "nothing lies beside the link");
+        drop((library, by_link));
+        std::fs::hard_link(&path, elsewhere.path().join("second")).unwrap();
+        for path in [&path, &elsewhere.path().join("second")] {
+            for refused in [Library::open(path), Library::open_to_read(path), Library::open_or_create(path)] {
+                let refused = refused.unwrap_err().to_string();
+                assert!(refused.contains("several names (hard links)"), "{refused}");
+            }
+        }
+        std::fs::remove_file(elsewhere.path().join("second")).unwrap();
+        Library::open(&path).unwrap();
     }
 
     #[test]

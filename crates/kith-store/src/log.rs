@@ -7,10 +7,7 @@ use rusqlite::{OptionalExtension, params};
 
 use crate::faces::intern;
 use crate::ids::{ActId, EntryId, FaceRow, NameRow};
-use crate::{Library, StoreError};
-
-/// The longest name that can be said, in characters.
-const LONGEST: usize = 1000;
+use crate::{Library, StoreError, words};
 
 /// Who said what came with a dataset; `undo` leaves it alone.
 pub const DATASET: &str = "dataset";
@@ -121,21 +118,8 @@ impl Library {
         if saying.other == Some(saying.face) {
             return Err(StoreError::refused("found one face twice, wanted two faces"));
         }
-        let name = match saying.name.map(str::trim) {
-            Some("") => {
-                return Err(StoreError::refused("found an empty name, wanted at least one character"));
-            }
-            Some(name) if name.chars().count() > LONGEST => {
-                let found = name.chars().count();
-                return Err(StoreError::refused(format!(
-                    "found a name of {found} characters, wanted at most {LONGEST}"
-                )));
-            }
-            Some(name) if name.chars().any(char::is_control) => {
-                return Err(StoreError::refused(format!(
-                    "found the name {name:?}, wanted one line without control characters"
-                )));
-            }
+        let by = words::id("speaker", by)?;
+        let name = match saying.name.map(words::name).transpose()? {
             Some(name) => Some(self.run(|| intern(&self.connection, "names", name))?),
             None => None,
         };

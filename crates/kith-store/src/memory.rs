@@ -2,7 +2,7 @@
 //!
 //! Faces, frames and names are known by their rows, so that what is remembered can be read when others have come or gone.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use kith::chain::{Draw, Globals, Memory};
 use kith::ids::LabelId;
@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::{FaceRow, FrameRow, NameRow};
 use crate::snapshot::Rows;
+use crate::sums::Of;
 use crate::{Library, StoreError, codec};
 
 /// A draw as it is stored, after its seats and contexts.
@@ -27,7 +28,7 @@ struct Body {
 }
 
 /// A stored draw, its parts apart.
-struct Stored {
+pub(crate) struct Stored {
     seats: Vec<(FaceRow, u32)>,
     contexts: Vec<(FrameRow, u32)>,
     scales: Vec<(FaceRow, u32)>,
@@ -79,12 +80,8 @@ fn part(bytes: &[u8]) -> Option<Stored> {
     let (seats, contexts, scales) = (list(&mut rest)?, list(&mut rest)?, list(&mut rest)?);
     let body: Body = serde_json::from_slice(rest).ok()?;
     let is_seat = |seat: &(FaceRow, u32)| (seat.1 as usize) < body.names.len();
-    (seats.iter().all(is_seat) && body.globals.weights.len() == body.names.len()).then_some(Stored {
-        seats,
-        contexts,
-        scales,
-        body,
-    })
+    let is_sound = seats.iter().all(is_seat) && body.globals.weights.len() == body.names.len();
+    is_sound.then_some(Stored { seats, contexts, scales, body })
 }
 
 /// The next packed list.
@@ -131,13 +128,20 @@ impl Stored {
 impl Library {
     /// What is remembered of every chain.
     pub fn memories(&self, rows: &Rows) -> Result<Vec<Memory>, StoreError> {
-        let bodies = self.bodies("SELECT body FROM chains ORDER BY number")?;
-        bodies.iter().map(|stored| Ok(stored.memory(rows))).collect()
+        Ok(self.chains()?.iter().map(|stored| stored.memory(rows)).collect())
+    }
+
+    /// What is stored of every chain, each once.
+    fn chains(&self) -> Result<Vec<Stored>, StoreError> {
+        let mut bodies = self.bodies(Of::Chain)?;
+        let mut numbers = BTreeSet::new();
+        bodies.retain(|stored| numbers.insert(stored.body.chain));
+        Ok(bodies)
     }
 
     /// What is remembered of every draw, chain by chain in the order in which they were made.
     pub(crate) fn memories_of_draws(&self, rows: &Rows) -> Result<Vec<Memory>, StoreError> {
-        let bodies = self.bodies("SELECT body FROM draws ORDER BY id")?;
+        let bodies = self.bodies(Of::Draw)?;
         let mut memories: Vec<Memory> = bodies.iter().map(|stored| stored.memory(rows)).collect();
         memories.sort_by_key(|memory| memory.chain);
         Ok(memories)
@@ -145,43 +149,68 @@ impl Library {
 
     /// The draws, when they are about the library as it is.
     pub fn draws(&self, rows: &Rows) -> Result<Option<Vec<Draw>>, StoreError> {
-        let bodies = self.bodies("SELECT body FROM draws ORDER BY id")?;
+        let bodies = self.bodies(Of::Draw)?;
         let draws: Option<Vec<Draw>> = bodies.iter().map(|stored| stored.draw(rows)).collect();
         Ok(draws.filter(|draws| !draws.is_empty()))
     }
 
-    fn bodies(&self, query: &str) -> Result<Vec<Stored>, StoreError> {
-        let bodies: Vec<Vec<u8>> =
-            self.run(|| self.connection.prepare(query)?.query_map([], |row| row.get(0))?.collect())?;
-        let read =
-            |bytes: Vec<u8>| part(&bytes).ok_or_else(|| self.damaged("found a draw that cannot be read"));
-        bodies.into_iter().map(read).collect()
+    /// Bodies that can be read. Others are as good as not there: they can be learnt again.
+    fn bodies(&self, of: Of) -> Result<Vec<Stored>, StoreError> {
+        let (bodies, n_unreadable) = self.readable_bodies(of)?;
+        if n_unreadable > 0 {
+            self.note(format!(
+                "{n_unreadable} of the library's chains and draws cannot be read and are thrown away; `kith learn` learns them again"
+            ));
+        }
+        Ok(bodies)
+    }
+
+    /// Bodies that can be read, and how many cannot.
+    pub(crate) fn readable_bodies(&self, of: Of) -> Result<(Vec<Stored>, usize), StoreError> {
+        let query = match of {
+            Of::Chain => "SELECT number, body FROM chains ORDER BY number",
+            _ => "SELECT id, body FROM draws ORDER BY id",
+        };
+        let sums = self.sums(of)?;
+        let bodies: Vec<(i64, Vec<u8>)> = self.run(|| {
+            let mut query = self.connection.prepare(query)?;
+            // What is no blob is no body.
+            let bytes = |row: &rusqlite::Row<'_>| {
+                let body = row.get_ref(1)?.as_blob().unwrap_or_default().to_vec();
+                Ok((row.get(0)?, body))
+            };
+            query.query_map([], bytes)?.collect()
+        })?;
+        let n_stored = bodies.len();
+        let read = |(row, bytes): &(i64, Vec<u8>)| part(bytes).filter(|_| sums.agree(*row, bytes));
+        let bodies: Vec<Stored> = bodies.iter().filter_map(read).collect();
+        let n_unreadable = n_stored - bodies.len();
+        Ok((bodies, n_unreadable))
     }
 
     /// Remembers chains and draws in place of earlier ones, inside the caller's transaction.
     pub(crate) fn remember(&self, chains: &[Draw], draws: &[Draw], rows: &Rows) -> Result<(), StoreError> {
         self.remember_chains(chains, rows)?;
         let connection = &self.connection;
-        self.run(|| {
-            connection.execute("DELETE FROM draws", [])?;
-            for draw in draws {
-                connection.execute("INSERT INTO draws (body) VALUES (?1)", [encode(draw, rows)])?;
-            }
-            Ok(())
-        })
+        self.run(|| connection.execute("DELETE FROM draws", []))?;
+        for draw in draws {
+            let body = encode(draw, rows);
+            self.run(|| connection.execute("INSERT INTO draws (body) VALUES (?1)", [&body]))?;
+            self.seal(Of::Draw, connection.last_insert_rowid(), &body)?;
+        }
+        Ok(())
     }
 
     /// Remembers chains in place of earlier ones, inside the caller's transaction.
     pub(crate) fn remember_chains(&self, chains: &[Draw], rows: &Rows) -> Result<(), StoreError> {
-        let connection = &self.connection;
-        self.run(|| {
-            connection.execute("DELETE FROM chains", [])?;
-            for draw in chains {
-                let body = encode(draw, rows);
-                connection.execute("INSERT INTO chains VALUES (?1, ?2)", params![draw.chain, body])?;
-            }
-            Ok(())
-        })
+        self.run(|| self.connection.execute("DELETE FROM chains", []))?;
+        chains.iter().try_for_each(|draw| self.put_chain(draw.chain, &encode(draw, rows)))
+    }
+
+    fn put_chain(&self, number: u32, body: &[u8]) -> Result<(), StoreError> {
+        let insert = "INSERT INTO chains VALUES (?1, ?2)";
+        self.run(|| self.connection.execute(insert, params![number, body]))?;
+        self.seal(Of::Chain, i64::from(number), body)
     }
 
     /// Takes faces, frames and names out of what is remembered of chains; draws are dropped. Inside the caller's
@@ -192,7 +221,7 @@ impl Library {
         is_kept_frame: impl Fn(FrameRow) -> bool,
         is_kept_name: impl Fn(NameRow) -> bool,
     ) -> Result<(), StoreError> {
-        let mut chains = self.bodies("SELECT body FROM chains ORDER BY number")?;
+        let mut chains = self.chains()?;
         let connection: &Connection = &self.connection;
         for stored in &mut chains {
             stored.seats.retain(|seat| is_kept(seat.0));
@@ -204,12 +233,8 @@ impl Library {
         }
         self.run(|| {
             connection.execute("DELETE FROM chains", [])?;
-            connection.execute("DELETE FROM draws", [])?;
-            for stored in &chains {
-                let number = stored.body.chain;
-                connection.execute("INSERT INTO chains VALUES (?1, ?2)", params![number, join(stored)])?;
-            }
-            Ok(())
-        })
+            connection.execute("DELETE FROM draws", [])
+        })?;
+        chains.iter().try_for_each(|stored| self.put_chain(stored.body.chain, &join(stored)))
     }
 }

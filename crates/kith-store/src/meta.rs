@@ -44,6 +44,9 @@ pub const PHOTO_CONTEXT: Meta<String> = Meta::named("photo_context");
 /// There when the model was learnt from other people.
 pub const BACKGROUND: Meta<u8> = Meta::named("background");
 
+/// There while the file may hold bytes of what was forgotten.
+pub const UNWIPED: Meta<u8> = Meta::named("unwiped");
+
 impl Library {
     /// A value that was set.
     pub fn get<T: FromStr>(&self, meta: Meta<T>) -> Result<Option<T>, StoreError> {

@@ -26,7 +26,7 @@ pub(crate) fn model(
     data: &Dataset,
     learning: Option<&mut dyn FnMut(f64)>,
 ) -> Result<Model, StoreError> {
-    let settings = settings(library)?;
+    let settings = library.settings()?;
     let stored = library.stored_model(data)?;
     let known = match &stored {
         Some(model) => Some(stages::Known {
@@ -44,12 +44,6 @@ pub(crate) fn model(
         Ok(()) | Err(StoreError::Busy { .. }) => Ok(model),
         Err(error) => Err(error),
     }
-}
-
-/// MODEL.toml as it was given.
-fn settings(library: &Library) -> Result<Settings, StoreError> {
-    let text = library.get(SETTINGS)?;
-    text.map_or(Ok(Settings::default()), |text| parsed(&text))
 }
 
 fn parsed(text: &str) -> Result<Settings, StoreError> {
@@ -87,12 +81,18 @@ impl Library {
         })
     }
 
+    /// MODEL.toml as it was given.
+    pub(crate) fn settings(&self) -> Result<Settings, StoreError> {
+        let text = self.get(SETTINGS)?;
+        text.map_or(Ok(Settings::default()), |text| parsed(&text))
+    }
+
     /// The model that was kept.
-    fn stored_model(&self, data: &Dataset) -> Result<Option<Model>, StoreError> {
+    pub(crate) fn stored_model(&self, data: &Dataset) -> Result<Option<Model>, StoreError> {
         let Some(text) = self.get(MODEL)? else { return Ok(None) };
         let mut model = parsed(&text)?.resolve(data, None, &mut |_| ())?;
         // How sure a word is follows the settings: libraries from before words decided faces keep nothing of that.
-        model.evidence = settings(self)?.model.evidence;
+        model.evidence = self.settings()?.model.evidence;
         Ok(Some(model))
     }
 
@@ -123,7 +123,7 @@ impl Library {
     /// After some were forgotten: a prior that was learnt from all faces remembers those that are gone. It is worked out
     /// anew from those who are left, or learnt anew where they are too few. Inside the caller's transaction.
     pub(crate) fn unlearn_prior(&self) -> Result<(), StoreError> {
-        if self.get(BACKGROUND)?.is_some() || settings(self)?.prior.is_some() {
+        if self.get(BACKGROUND)?.is_some() || self.settings()?.prior.is_some() {
             return Ok(());
         }
         let was_full = self.kind()? == Some(json!("full"));
@@ -135,7 +135,7 @@ impl Library {
         };
         let snapshot = self.snapshot_inside()?;
         let data = &snapshot.data;
-        if data.n_faces() < 2 || !settings(self)?.is_full(data.n_faces(), data.dimension(), false) {
+        if data.n_faces() < 2 || !self.settings()?.is_full(data.n_faces(), data.dimension(), false) {
             self.run(|| self.connection.execute_batch("DELETE FROM chains; DELETE FROM draws"))?;
             return Ok(());
         }

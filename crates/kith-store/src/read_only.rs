@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags};
 
-use crate::library::{beside, explained};
+use crate::library::{beside, explained, the_file};
 use crate::schema::{self, APPLICATION_ID};
 use crate::{Library, StoreError};
 
@@ -15,7 +15,7 @@ pub(crate) fn on_disk(path: &Path) -> Result<Library, StoreError> {
         OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection =
         Connection::open_with_flags(uri(path), flags).map_err(|error| explained(path, &error))?;
-    let library = Library { connection, path: path.to_owned() };
+    let library = Library::of(connection, path);
     refuse_another_version(&library, "main", false)?;
     Ok(library)
 }
@@ -29,7 +29,7 @@ pub(crate) fn in_memory(path: &Path) -> Result<Library, StoreError> {
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection =
         Connection::open_with_flags("file::memory:", flags).map_err(|error| explained(path, &error))?;
-    let library = Library { connection, path: path.to_owned() };
+    let library = Library::of(connection, path);
     library.run(|| library.connection.execute("ATTACH ?1 AS disk", [&uri(path)]))?;
     refuse_another_version(&library, "disk", true)?;
     library.run(|| {
@@ -52,7 +52,7 @@ pub(crate) fn in_memory(path: &Path) -> Result<Library, StoreError> {
 
 /// Refuses a library of which a part is not in the file itself.
 fn refuse_unfinished(path: &Path) -> Result<(), StoreError> {
-    if beside(path, "-wal").metadata().is_ok_and(|found| found.len() > 0) {
+    if beside(&the_file(path), "-wal").metadata().is_ok_and(|found| found.len() > 0) {
         let message = "found LIB-wal beside it, which a kith that ended early left, wanted to write: open it once where it can be \
              written";
         return Err(StoreError::Database { path: path.to_owned(), message: message.to_owned() });

@@ -2,14 +2,16 @@
 
 use rusqlite::Connection;
 
+use crate::sums::seal_all;
+
 /// "kith" in ASCII: says whose database it is.
 pub const APPLICATION_ID: i32 = 0x6b69_7468;
 
 /// Step k brings a library from version k to k + 1.
-const STEPS: [&str; 2] = [VERSION_1, VERSION_2];
+const STEPS: [&str; 3] = [VERSION_1, VERSION_2, VERSION_3];
 
 /// All tables.
-pub const TABLES: [&str; 13] = [
+pub const TABLES: [&str; 14] = [
     "meta",
     "contexts",
     "names",
@@ -23,6 +25,7 @@ pub const TABLES: [&str; 13] = [
     "photos",
     "thumbnails",
     "sidecars",
+    "sums",
 ];
 
 /// The version that this program writes.
@@ -32,6 +35,10 @@ pub const VERSION: i64 = STEPS.len() as i64;
 pub fn migrate(connection: &Connection, from: i64) -> rusqlite::Result<()> {
     for step in &STEPS[from as usize..] {
         connection.execute_batch(step)?;
+    }
+    // Checksums came with version 3.
+    if from < 3 {
+        seal_all(connection)?;
     }
     connection.pragma_update(None, "application_id", APPLICATION_ID)?;
     connection.pragma_update(None, "user_version", VERSION)
@@ -145,4 +152,16 @@ CREATE TABLE sidecars (
     before TEXT,
     after  TEXT NOT NULL
 );
+";
+
+const VERSION_3: &str = "
+CREATE TABLE sums (
+    of  TEXT NOT NULL,
+    row INTEGER NOT NULL,
+    sum INTEGER NOT NULL,
+    PRIMARY KEY (of, row)
+) WITHOUT ROWID;
+CREATE TRIGGER sum_of_face AFTER DELETE ON faces BEGIN DELETE FROM sums WHERE of = 'faces' AND row = OLD.id; END;
+CREATE TRIGGER sum_of_chain AFTER DELETE ON chains BEGIN DELETE FROM sums WHERE of = 'chains' AND row = OLD.number; END;
+CREATE TRIGGER sum_of_draw AFTER DELETE ON draws BEGIN DELETE FROM sums WHERE of = 'draws' AND row = OLD.id; END;
 ";

@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use kith::data::{Dataset, Label, NewFace, Statement};
+use kith::data::{Dataset, Label, Lengths, NewFace, Statement};
 use kith::ids::{FaceId, LabelId};
 use kith::target::Target;
 
 use crate::ids::{EntryId, FaceRow, FrameRow, NameRow};
 use crate::log::{Entry, IMPORT, Kind, OTHERS};
+use crate::sums::Of;
 use crate::{Library, StoreError, codec};
 
 /// The library as it was when it was read.
@@ -32,6 +33,8 @@ pub struct Rows {
     pub names: Vec<NameRow>,
     /// The log as it was.
     pub log: Vec<Entry>,
+    /// Faces that are left out because they cannot be of the same network, and why.
+    pub set_aside: Vec<String>,
     face_of: HashMap<FaceRow, FaceId>,
 }
 
@@ -62,6 +65,9 @@ impl Library {
         let rows = Rows { names: names.iter().map(|name| NameRow(name.0)).collect(), log, ..Rows::default() };
         let mut snapshot = Snapshot { data, rows };
         self.read_frames(&mut snapshot)?;
+        for line in &snapshot.rows.set_aside {
+            self.note(format!("{line}; it is left out, and `kith forget` removes it"));
+        }
         let Snapshot { data, rows } = &mut snapshot;
         for entry in rows.log.iter().filter(|entry| entry.stands) {
             match rows.meaning(entry) {
@@ -100,31 +106,44 @@ impl Library {
             id: FaceRow,
             key: String,
             frame: FrameRow,
-            embedding: Vec<u8>,
+            embedding: Vec<f32>,
+            is_as_stored: bool,
             context: Option<String>,
         }
         let query = "SELECT faces.id, faces.key, frame, embedding, contexts.name FROM faces \
                      JOIN frames ON frames.id = frame LEFT JOIN contexts ON contexts.id = frames.context \
                      ORDER BY frame, faces.id";
+        let sums = self.sums(Of::Face)?;
         let rows: Vec<Row> = self.run(|| {
             let mut query = self.connection.prepare(query)?;
             let row = |row: &rusqlite::Row<'_>| {
+                let id: FaceRow = row.get(0)?;
+                let bytes = row.get_ref(3)?.as_blob().unwrap_or_default();
                 Ok(Row {
-                    id: row.get(0)?,
+                    id,
+                    is_as_stored: sums.agree(id.0, bytes),
                     key: row.get(1)?,
                     frame: row.get(2)?,
-                    embedding: row.get(3)?,
+                    embedding: codec::from_bytes(bytes),
                     context: row.get(4)?,
                 })
             };
             query.query_map([], row)?.collect()
         })?;
         let rows: Vec<Row> = rows.into_iter().filter(|row| !ignored.contains(&row.id)).collect();
+        let lengths = Lengths::of(rows.iter().map(|row| row.embedding.as_slice()));
+        let wrong = |row: &Row| match lengths.strange(&row.embedding) {
+            _ if !row.is_as_stored => {
+                Some("found an embedding that is not the one that was stored".to_owned())
+            }
+            strange => strange.map(|why| why.to_string()),
+        };
+        let aside = rows.iter().filter_map(|row| Some(format!("face {}: {}", row.key, wrong(row)?)));
+        snapshot.rows.set_aside = aside.collect();
+        let rows: Vec<Row> = rows.into_iter().filter(|row| wrong(row).is_none()).collect();
         for rows in rows.chunk_by(|a, b| a.frame == b.frame) {
-            let embeddings: Vec<Vec<f32>> =
-                rows.iter().map(|row| codec::from_bytes(&row.embedding)).collect();
             let faces: Vec<NewFace<'_>> =
-                embeddings.iter().map(|embedding| NewFace { embedding, name: None }).collect();
+                rows.iter().map(|row| NewFace { embedding: &row.embedding, name: None }).collect();
             snapshot.data.push_frame(rows[0].context.as_deref(), &faces)?;
             snapshot.rows.frames.push(rows[0].frame);
             for row in rows {
@@ -147,6 +166,19 @@ impl Rows {
     /// The face of a row, unless it is ignored.
     pub fn face_of(&self, row: FaceRow) -> Option<FaceId> {
         self.face_of.get(&row).copied()
+    }
+
+    /// Runs a computation about these faces; one that no weights can be worked out for is named.
+    pub(crate) fn guarded<T>(&self, work: impl FnOnce() -> T) -> Result<T, StoreError> {
+        kith::unweighable::guarded(work).map_err(|of| {
+            let whom = of.face.and_then(|face| self.keys.get(face.index()));
+            StoreError::refused(match whom {
+                Some(key) => format!(
+                    "face {key}: found weights that are no numbers, wanted a face like the others; `kith ignore` leaves it out"
+                ),
+                None => "found weights that are no numbers, wanted faces and settings of usual sizes".to_owned(),
+            })
+        })
     }
 
     /// A frame that has just been stored is seen too.
@@ -173,7 +205,7 @@ impl Rows {
         let last = self.last_entry();
         self.log = library.log()?;
         for (row, name) in library.texts("names")?.into_iter().skip(self.names.len()) {
-            target.know_name(&name)?;
+            target.know_name(&name);
             self.names.push(NameRow(row));
         }
         let mut faces = BTreeSet::new();
@@ -182,9 +214,9 @@ impl Rows {
                 Some(Meaning::Named(face, label)) => {
                     let name = target.data().names()[label.name.index()].clone();
                     if label.is_word {
-                        target.say_name(face, &name)?;
+                        target.say_name(face, &name);
                     } else if !is_word(target.data(), face) {
-                        target.set_name(face, Some(&name))?;
+                        target.set_name(face, Some(&name));
                     }
                 }
                 Some(Meaning::Said(statement)) => target.correct(statement)?,

@@ -94,6 +94,31 @@ fn a_library_of_version_1_with_the_papers_face_model_takes_in_what_was_said_sinc
 }
 
 #[test]
+fn an_older_library_gets_a_checksum_for_everything_that_has_one() {
+    for name in ["full.kith", "isotropic.kith"] {
+        let folder = tempfile::tempdir().unwrap();
+        let library = copy(name, &folder);
+        assert_eq!(library.check().unwrap().faults, [""; 0], "{name}");
+        drop(library);
+        let file = rusqlite::Connection::open(folder.path().join(name)).unwrap();
+        let n = |query: &str| -> i64 { file.query_row(query, [], |row| row.get(0)).unwrap() };
+        assert_eq!(n("PRAGMA user_version"), 3);
+        for table in ["faces", "chains", "draws"] {
+            let wanted = n(&format!("SELECT count(*) FROM {table}"));
+            assert!(
+                wanted > 0 && n(&format!("SELECT count(*) FROM sums WHERE of = '{table}'")) == wanted,
+                "{table}"
+            );
+        }
+        // Any bit of any face is noticed from now on.
+        file.execute("UPDATE faces SET embedding = zeroblob(length(embedding)) WHERE key = '3'", []).unwrap();
+        drop(file);
+        let faults = Library::open(&folder.path().join(name)).unwrap().check().unwrap().faults;
+        assert_eq!(faults, ["face 3: found an embedding that is not the one that was stored"]);
+    }
+}
+
+#[test]
 fn a_golden_library_that_cannot_be_written_is_read_all_the_same() {
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/full.kith");
     let folder = tempfile::tempdir().unwrap();

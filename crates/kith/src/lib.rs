@@ -46,6 +46,7 @@ pub mod random;
 pub mod simulate;
 pub mod state;
 pub mod target;
+pub mod unweighable;
 
 #[cfg(test)]
 mod cases;

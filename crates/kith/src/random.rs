@@ -109,7 +109,9 @@ impl Rng {
     /// An index drawn with the given log weights, which need not be normalised and are overwritten.
     pub fn categorical_ln(&mut self, ln_weights: &mut [f64]) -> usize {
         let highest = ln_weights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        assert!(highest.is_finite(), "at least one choice has a positive weight");
+        if !highest.is_finite() {
+            crate::unweighable::give_up(None);
+        }
         let mut total = 0.0;
         for weight in ln_weights.iter_mut() {
             // exp of less than -745 is zero; most seats are that far away and need no exponential.

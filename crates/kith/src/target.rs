@@ -110,7 +110,6 @@ impl Target {
         context: Option<&str>,
         faces: &[NewFace<'_>],
     ) -> Result<FrameId, TargetError> {
-        self.check_names(faces.iter().filter_map(|face| face.name))?;
         self.model.identity.check_context(context, self.data.contexts().is_empty())?;
         let frame = self.data.push_frame(context, faces)?;
         self.whitened.extend(self.data.n_faces());
@@ -118,19 +117,17 @@ impl Target {
     }
 
     /// Gives a face the name that came with it, or takes any name away. Returns the name's id.
-    pub fn set_name(&mut self, face: FaceId, name: Option<&str>) -> Result<Option<LabelId>, ModelError> {
-        self.check_names(name.into_iter())?;
+    pub fn set_name(&mut self, face: FaceId, name: Option<&str>) -> Option<LabelId> {
         let label = self.data.set_name(face, name);
         self.look_for_odd([face]);
-        Ok(label)
+        label
     }
 
     /// The owner says whose face this is, as [`Dataset::say_name`].
-    pub fn say_name(&mut self, face: FaceId, name: &str) -> Result<LabelId, ModelError> {
-        self.check_names(std::iter::once(name))?;
+    pub fn say_name(&mut self, face: FaceId, name: &str) -> LabelId {
         let label = self.data.say_name(face, name);
         self.look_for_odd([face]);
-        Ok(label)
+        label
     }
 
     /// The owner says something in place of what was said before, as [`Dataset::correct`].
@@ -141,9 +138,8 @@ impl Target {
     }
 
     /// The id of a name, which counts as known from now on.
-    pub fn know_name(&mut self, name: &str) -> Result<LabelId, ModelError> {
-        self.check_names(std::iter::once(name))?;
-        Ok(self.data.know_name(name))
+    pub fn know_name(&mut self, name: &str) -> LabelId {
+        self.data.know_name(name)
     }
 
     /// Somebody said something about faces; it counts beside all that was said before.
@@ -151,18 +147,6 @@ impl Target {
         self.data.say(statement)?;
         self.look_for_odd(statement.faces());
         Ok(())
-    }
-
-    /// Refuses names that would leave no room for others.
-    pub(crate) fn check_names<'n>(&self, more: impl Iterator<Item = &'n str>) -> Result<(), ModelError> {
-        let known = self.data.names();
-        let mut new: Vec<String> = Vec::new();
-        for name in more {
-            if !known.iter().chain(&new).any(|known| known == name) {
-                new.push(name.to_owned());
-            }
-        }
-        if new.is_empty() { Ok(()) } else { self.model.name.check(&[known, &new].concat()) }
     }
 
     /// Replaces the embedding of a face, for simulations.

@@ -53,7 +53,7 @@ fn add_dataset(options: &AddOptions, path: &Path) -> anyhow::Result<Outcome> {
         other => other.into(),
     })?;
     let n_faces = library.n_faces()?;
-    let mut out = std::io::stdout();
+    let mut out = crate::progress::stdout();
     if options.json {
         let object = json!({
             "added": added.faces, "known": added.known, "frames": added.frames, "names": added.names,

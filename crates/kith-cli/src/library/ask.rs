@@ -19,9 +19,9 @@ pub fn run(options: &AskOptions) -> anyhow::Result<Outcome> {
         return converse(&Library::open(&options.lib)?);
     }
     let library = Library::open_to_read(&options.lib)?;
-    let believed = Believed::open(&library)?;
+    let believed = super::believed(&library)?;
     let questions = believed.belief.ask(options.n);
-    let mut out = std::io::stdout();
+    let mut out = crate::progress::stdout();
     for question in &questions {
         match options.json {
             true => writeln!(out, "{}", to_json(question, &believed))?,
@@ -113,6 +113,6 @@ fn converse(library: &Library) -> anyhow::Result<Outcome> {
         library.say(&speaker(), std::slice::from_ref(&saying))?;
         n_answers += 1;
     }
-    writeln!(std::io::stdout(), "{n_answers} answers")?;
+    writeln!(crate::progress::stdout(), "{n_answers} answers")?;
     Ok(Outcome::Done)
 }

@@ -12,7 +12,7 @@ use crate::Outcome;
 pub fn run(options: &ReadOptions) -> anyhow::Result<Outcome> {
     let library = Library::open_to_check(&options.lib)?;
     let checked = library.check()?;
-    let mut out = std::io::stdout();
+    let mut out = crate::progress::stdout();
     if options.json {
         let mut object: Map<String, Value> =
             checked.counts.iter().map(|&(what, n)| (what.to_owned(), json!(n))).collect();

@@ -1,7 +1,7 @@
 //! `kith export`: draws, people, evidence or the faces themselves, in forms that others read.
 
 use std::collections::BTreeMap;
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, IsTerminal, Write};
 use std::path::Path;
 
 use anyhow::{Context, bail, ensure};
@@ -14,13 +14,13 @@ use kith_io::atomic::WholeFile;
 use kith_io::dataset::{self, FaceTable};
 use kith_io::draws::DrawsWriter;
 use kith_io::parquet_table::{self, Cells, Column};
-use kith_store::{Believed, Library};
+use kith_store::Library;
 use serde_json::{Value, json};
 
 use super::args::{ExportOptions, Format, What};
-use super::{log, people};
+use super::{believed, log, people};
 use crate::Outcome;
-use crate::progress::{count, note};
+use crate::progress::{count, note, stdout};
 
 /// Runs the verb.
 pub fn run(options: &ExportOptions) -> anyhow::Result<Outcome> {
@@ -37,7 +37,7 @@ pub fn run(options: &ExportOptions) -> anyhow::Result<Outcome> {
         What::Draws => draws(&library, options),
         What::Dataset => faces(&library, options),
         What::People => {
-            Believed::open(&library)?;
+            believed(&library)?;
             let people = library.people()?;
             let columns = ["person", "name", "p", "standing", "face", "face_p"];
             let rows = people.iter().flat_map(|person| {
@@ -80,7 +80,11 @@ fn write(
     fill: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
 ) -> anyhow::Result<Outcome> {
     if options.out.is_none() {
-        let mut out = BufWriter::new(std::io::stdout());
+        // In JSON what is shown is the same text; a CSV is as it is, unless somebody looks at it.
+        let is_shown = options.format == Format::Ndjson || std::io::stdout().is_terminal();
+        let out: Box<dyn Write> =
+            if is_shown { Box::new(stdout()) } else { Box::new(std::io::stdout().lock()) };
+        let mut out = BufWriter::new(out);
         fill(&mut out)?;
         out.flush()?;
     } else {
@@ -140,6 +144,7 @@ fn faces(library: &Library, options: &ExportOptions) -> anyhow::Result<Outcome> 
     let is_parquet = options.format == Format::Parquet;
     let path = wanted(options, if is_parquet { "a new file" } else { "a new folder" })?;
     let snapshot = library.snapshot()?;
+    library.take_notes().into_iter().for_each(note);
     let mut table = FaceTable::new(in_order(&snapshot.data)?);
     table.faces = snapshot.rows.keys.clone();
     let columns = library.columns(&snapshot.rows)?;
@@ -158,7 +163,7 @@ fn faces(library: &Library, options: &ExportOptions) -> anyhow::Result<Outcome> 
 /// Draws for the exported dataset, as `kith fit` writes them.
 fn draws(library: &Library, options: &ExportOptions) -> anyhow::Result<Outcome> {
     let path = wanted(options, "a new file")?;
-    let belief = Believed::open(library)?.belief;
+    let belief = believed(library)?.belief;
     let target = Target::new(belief.target().model().clone(), in_order(belief.target().data())?)?;
     let draws: Vec<Draw> =
         belief.draws().iter().map(|draw| renumbered(draw, belief.target(), target.data())).collect();

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::args::ForgetOptions;
 use crate::Outcome;
-use crate::progress::count;
+use crate::progress::{count, note};
 
 /// Runs the verb.
 pub fn run(options: &ForgetOptions) -> anyhow::Result<Outcome> {
@@ -20,11 +20,12 @@ pub fn run(options: &ForgetOptions) -> anyhow::Result<Outcome> {
     };
     let _claim = library.claim()?;
     let forgotten = library.forget(&whom, options.dry_run)?;
-    let mut out = std::io::stdout();
+    library.take_notes().into_iter().for_each(note);
+    let mut out = crate::progress::stdout();
     if options.json {
         let object = json!({
             "faces": forgotten.faces, "frames": forgotten.frames, "entries": forgotten.entries,
-            "names": forgotten.names, "dry_run": options.dry_run,
+            "names": forgotten.names, "dry_run": options.dry_run, "cleaned": forgotten.unwiped.is_none(),
         });
         writeln!(out, "{object}")?;
     } else {
@@ -35,12 +36,16 @@ pub fn run(options: &ForgetOptions) -> anyhow::Result<Outcome> {
         };
         let faces = count(forgotten.faces.len(), "face");
         writeln!(out, "{would} {faces}, {}, {entries}", count(forgotten.frames, "frame"))?;
-        if !options.dry_run {
+        if !options.dry_run && forgotten.unwiped.is_none() {
             writeln!(
                 out,
                 "the file was written anew without them; copies and backups of it are yours to delete"
             )?;
         }
     }
-    Ok(Outcome::Done)
+    let Some(reason) = forgotten.unwiped else { return Ok(Outcome::Done) };
+    note(format!(
+        "removed, but the file could not be cleaned of their bytes yet: {reason}; the next command that opens it does it"
+    ));
+    Ok(Outcome::Negative)
 }

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::args::ImportOptions;
 use crate::Outcome;
+use crate::lines::lines;
 
 /// The columns of exported evidence.
 pub const COLUMNS: [&str; 10] =
@@ -17,8 +18,34 @@ pub const COLUMNS: [&str; 10] =
 pub fn run(options: &ImportOptions) -> anyhow::Result<Outcome> {
     let library = Library::open(&options.lib)?;
     let place = options.file.display().to_string();
-    let rows = rows(options).with_context(|| place.clone())?;
-    let (mut known, mut statements) = (0, Vec::new());
+    let is_csv = options.file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv"));
+    let file = std::fs::File::open(&options.file).with_context(|| place.clone())?;
+    let statements = statements(BufReader::new(file), is_csv, &place)?;
+    let known = statements.len();
+    let done = library.import(&statements)?;
+    let mut out = crate::progress::stdout();
+    if options.json {
+        let object =
+            json!({"read": known, "added": done.added, "known": done.known, "missing": done.missing});
+        writeln!(out, "{object}")?;
+    } else {
+        writeln!(
+            out,
+            "{} of {known} entries added; {} were known already, {} are about faces that are not here",
+            done.added, done.known, done.missing
+        )?;
+    }
+    Ok(Outcome::Done)
+}
+
+/// What a file says that stands.
+pub(super) fn statements(
+    file: impl BufRead,
+    is_csv: bool,
+    place: &str,
+) -> anyhow::Result<Vec<kith_store::Imported>> {
+    let rows = rows(file, is_csv).with_context(|| place.to_owned())?;
+    let mut statements = Vec::new();
     for (line, row) in &rows {
         let text = |key: &str| row.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
         if row.get("stands").is_some_and(|stands| stands == false || stands == "false") {
@@ -44,7 +71,6 @@ pub fn run(options: &ImportOptions) -> anyhow::Result<Outcome> {
         let at =
             row.get("at").and_then(|at| at.as_f64().or_else(|| at.as_str()?.parse().ok())).unwrap_or(0.0);
         let by = text("by").unwrap_or(kith_store::IMPORT).to_owned();
-        known += 1;
         statements.push(kith_store::Imported {
             kind,
             face: face.to_owned(),
@@ -54,27 +80,13 @@ pub fn run(options: &ImportOptions) -> anyhow::Result<Outcome> {
             by,
         });
     }
-    let done = library.import(&statements)?;
-    let mut out = std::io::stdout();
-    if options.json {
-        let object =
-            json!({"read": known, "added": done.added, "known": done.known, "missing": done.missing});
-        writeln!(out, "{object}")?;
-    } else {
-        writeln!(
-            out,
-            "{} of {known} entries added; {} were known already, {} are about faces that are not here",
-            done.added, done.known, done.missing
-        )?;
-    }
-    Ok(Outcome::Done)
+    Ok(statements)
 }
 
 /// The rows of a file with the line each stands on.
-fn rows(options: &ImportOptions) -> anyhow::Result<Vec<(u64, Map<String, Value>)>> {
-    let file = std::fs::File::open(&options.file)?;
+fn rows(file: impl BufRead, is_csv: bool) -> anyhow::Result<Vec<(u64, Map<String, Value>)>> {
     let mut rows = Vec::new();
-    if options.file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv")) {
+    if is_csv {
         let mut reader = csv::Reader::from_reader(file);
         let header = reader.headers()?.clone();
         for record in reader.records() {
@@ -88,12 +100,12 @@ fn rows(options: &ImportOptions) -> anyhow::Result<Vec<(u64, Map<String, Value>)
         }
         return Ok(rows);
     }
-    for (number, line) in (1..).zip(BufReader::new(file).lines()) {
+    for (number, line) in (1..).zip(lines(file)) {
         let line = line?;
-        if line.trim().is_empty() {
+        if line.iter().all(u8::is_ascii_whitespace) {
             continue;
         }
-        match serde_json::from_str(&line) {
+        match serde_json::from_slice(&line) {
             Ok(Value::Object(object)) => rows.push((number, object)),
             _ => bail!("line {number}: found something else than a JSON object"),
         }

@@ -37,6 +37,7 @@ pub fn run(options: &LearnOptions) -> anyhow::Result<Outcome> {
     let mut told = Told { prior: &mut prior, begins: &mut begins };
     let (believed, changes) = Believed::learn(&library, &plan, &watch, &mut told)?;
     sweeps.finish_and_clear();
+    library.take_notes().into_iter().for_each(note);
     let (n_faces, n_people) = (believed.rows.faces.len(), library.people()?.len());
     if options.json {
         let gained: Vec<_> =
@@ -46,9 +47,9 @@ pub fn run(options: &LearnOptions) -> anyhow::Result<Outcome> {
             "gone_people": changes.gone_people, "gained": gained, "uncertain": changes.uncertain,
             "sweeps": changes.sweeps, "interrupted": changes.is_interrupted,
         });
-        writeln!(std::io::stdout(), "{object}")?;
+        writeln!(crate::progress::stdout(), "{object}")?;
     } else {
-        writeln!(std::io::stdout(), "{}", in_words(&changes, n_faces, n_people))?;
+        writeln!(crate::progress::stdout(), "{}", in_words(&changes, n_faces, n_people))?;
     }
     if let Some(r_hat) = changes.r_hat.filter(|&r_hat| r_hat >= AGREED && !changes.is_interrupted) {
         let place = if r_hat.is_finite() { format!("R-hat {r_hat:.2}") } else { "no R-hat".to_owned() };

@@ -20,7 +20,7 @@ pub fn log(options: &LogOptions) -> anyhow::Result<Outcome> {
     let library = Library::open_to_read(&options.lib)?;
     let entries = library.log()?;
     let belief = if entries.is_empty() { None } else { Believed::open(&library).ok() };
-    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    let mut out = std::io::BufWriter::new(crate::progress::stdout());
     let mut n_shown = 0;
     let agreements = belief.as_ref().map_or(vec![None; entries.len()], |belief| belief.agreements(&entries));
     for (entry, agreement) in entries.iter().zip(agreements) {
@@ -79,7 +79,7 @@ pub fn to_json(library: &Library, entry: &Entry) -> anyhow::Result<Value> {
 pub fn undo(options: &UndoOptions) -> anyhow::Result<Outcome> {
     let library = Library::open(&options.lib)?;
     let acts = library.undo(&speaker(), options.n)?;
-    let mut out = std::io::stdout();
+    let mut out = crate::progress::stdout();
     if options.json {
         writeln!(out, "{}", json!({"undone": acts}))?;
     } else if acts.is_empty() {
@@ -94,7 +94,7 @@ pub fn undo(options: &UndoOptions) -> anyhow::Result<Outcome> {
 pub fn redo(options: &ReadOptions) -> anyhow::Result<Outcome> {
     let library = Library::open(&options.lib)?;
     let act = library.redo(&speaker())?;
-    let mut out = std::io::stdout();
+    let mut out = crate::progress::stdout();
     if options.json {
         writeln!(out, "{}", json!({"redone": act}))?;
     } else if let Some(act) = act {

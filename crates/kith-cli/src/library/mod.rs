@@ -7,6 +7,8 @@ pub mod check;
 mod embed_again;
 pub mod export;
 pub mod forget;
+#[cfg(test)]
+mod fuzz;
 pub mod import;
 pub mod learn;
 pub mod log;
@@ -21,12 +23,21 @@ pub mod who;
 
 use std::collections::BTreeMap;
 
-use kith_store::{Library, PersonId, StoreError};
+use kith_store::{Believed, Library, PersonId, StoreError};
+
+use crate::progress::note;
 
 /// Who speaks: the user of this machine.
 fn speaker() -> String {
     let name = ["USER", "LOGNAME", "USERNAME"].iter().find_map(|key| std::env::var(key).ok());
     name.filter(|name| !name.is_empty()).unwrap_or_else(|| "me".to_owned())
+}
+
+/// What is believed of a library, with a line for every face that it leaves out.
+fn believed(library: &Library) -> Result<Believed, StoreError> {
+    let believed = Believed::open(library)?;
+    library.take_notes().into_iter().for_each(note);
+    Ok(believed)
 }
 
 /// What people are called, by their ids.

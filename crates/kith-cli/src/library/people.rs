@@ -2,10 +2,11 @@
 
 use std::io::Write;
 
-use kith_store::{Believed, Library, Person};
+use kith_store::{Library, Person};
 use serde_json::{Value, json};
 
 use super::args::PeopleOptions;
+use super::believed;
 use crate::Outcome;
 use crate::answer::percent;
 use crate::progress::count;
@@ -15,14 +16,14 @@ pub fn run(options: &PeopleOptions) -> anyhow::Result<Outcome> {
     let library = Library::open_to_read(&options.lib)?;
     if library.n_faces()? > 0 {
         // What was seen and said since is taken in first.
-        Believed::open(&library)?;
+        believed(&library)?;
     }
     let people = library.people()?;
     if let Some(path) = &options.sheet {
         super::sheet::write(&library, &people, path)?;
         return Ok(if people.is_empty() { Outcome::Negative } else { Outcome::Done });
     }
-    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    let mut out = std::io::BufWriter::new(crate::progress::stdout());
     let mut standing = "";
     for person in &people {
         if options.json {

@@ -256,6 +256,13 @@ impl Add<'_> {
         tally: &mut Tally,
     ) -> anyhow::Result<()> {
         let path = photo.file.path.to_str().context("found a name that is not UTF-8")?.to_owned();
+        if path.contains(char::is_control) {
+            // An id is one line, at every door.
+            let reason = "found control characters in its name, wanted none".to_owned();
+            tally.bad.push(BadPhoto { path: photo.file.path.clone(), reason });
+            self.skip(&photo.file);
+            return Ok(());
+        }
         let mut hashes = hashes.lock().expect("nobody panics while holding it");
         let seen = match photo.outcome {
             Looked::Known(about, regions) => {
@@ -408,7 +415,7 @@ fn report(library: &Library, tally: &Tally, is_json: bool) -> anyhow::Result<()>
         note(format!("{}: {}", bad.path.display(), bad.reason));
     }
     let n_faces = library.n_faces()?;
-    let mut out = std::io::stdout();
+    let mut out = crate::progress::stdout();
     if is_json {
         let bad: Vec<Value> = tally
             .bad

@@ -49,7 +49,7 @@ fn say(library: &Library, saying: Saying<'_>, is_json: bool) -> anyhow::Result<O
     let act = library.say(&speaker(), std::slice::from_ref(&saying))?;
     let face = library.key_of(saying.face)?;
     let other = saying.other.map(|other| library.key_of(other)).transpose()?;
-    let mut out = std::io::stdout();
+    let mut out = crate::progress::stdout();
     if is_json {
         let kind = saying.kind.as_str();
         writeln!(

@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use kith_store::{Believed, FaceRow, Kind, Library, OTHERS, Photo, PhotoRow};
+use kith_store::{FaceRow, Kind, Library, OTHERS, Photo, PhotoRow};
 use kith_vision::sidecar::{Named, Picture, with_names};
 use kith_vision::{Orientation, names};
 
@@ -21,7 +21,7 @@ pub fn run(library: &Library, options: &ExportOptions) -> anyhow::Result<Outcome
     let named = named(library, options.min_p)?;
     let former: HashMap<PhotoRow, kith_store::Sidecar> =
         library.sidecars()?.into_iter().map(|sidecar| (sidecar.photo, sidecar)).collect();
-    let (mut out, mut written, mut same, mut wrong) = (std::io::stdout(), 0, 0, 0);
+    let (mut out, mut written, mut same, mut wrong) = (crate::progress::stdout(), 0, 0, 0);
     for photo in library.photos()?.iter().filter(|photo| !photo.is_gone) {
         let faces: Vec<Named> = library
             .faces_of_photo(photo.row)?
@@ -57,7 +57,7 @@ pub fn run(library: &Library, options: &ExportOptions) -> anyhow::Result<Outcome
 fn named(library: &Library, min_p: Option<f64>) -> anyhow::Result<BTreeMap<FaceRow, (String, Option<f64>)>> {
     let mut named = BTreeMap::new();
     if let Some(least) = min_p {
-        Believed::open(library)?;
+        super::believed(library)?;
         for person in library.people()? {
             let Some(name) = &person.name else { continue };
             for face in &person.faces {
@@ -131,7 +131,7 @@ fn place(photo: &Photo) -> PathBuf {
 
 /// Gives back the sidecars as they were before kith wrote them; those that were changed since stay.
 fn undo(library: &Library, is_dry_run: bool) -> anyhow::Result<Outcome> {
-    let (mut out, mut undone, mut kept) = (std::io::stdout(), 0, 0);
+    let (mut out, mut undone, mut kept) = (crate::progress::stdout(), 0, 0);
     for sidecar in library.sidecars()? {
         let path = Path::new(&sidecar.path);
         if read(path)?.as_deref() != Some(&sidecar.after) {

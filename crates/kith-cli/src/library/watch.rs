@@ -1,7 +1,7 @@
 //! `kith watch`: frames and commands as NDJSON on stdin, one answer line each on stdout, stored before it is answered.
 
 use std::collections::BTreeSet;
-use std::io::{BufRead, Write};
+use std::io::Write;
 use std::sync::atomic::Ordering;
 
 use anyhow::{Context, bail};
@@ -12,23 +12,25 @@ use super::args::WatchOptions;
 use super::speaker;
 use crate::answer;
 use crate::fit::set_threads;
+use crate::progress::note;
 use crate::{Outcome, interrupt};
 
 /// Runs the verb.
 pub fn run(options: &WatchOptions) -> anyhow::Result<Outcome> {
     set_threads(options.threads)?;
     let mut watcher = Watcher::new(Library::open_or_create(&options.lib)?)?;
+    watcher.library().take_notes().into_iter().for_each(note);
     let stop = interrupt::listen()?;
     // Lines are read on a thread of their own, so that a polite kill is heard while none comes.
     let (send, lines) = std::sync::mpsc::sync_channel::<std::io::Result<Vec<u8>>>(16);
     std::thread::spawn(move || {
-        for line in std::io::stdin().lock().split(b'\n') {
+        for line in crate::lines::lines(std::io::stdin().lock()) {
             if send.send(line).is_err() {
                 break;
             }
         }
     });
-    let mut out = std::io::stdout();
+    let mut out = crate::progress::stdout();
     let mut number = 0;
     while !stop.load(Ordering::Relaxed) {
         let line = match lines.recv_timeout(std::time::Duration::from_millis(100)) {
@@ -40,7 +42,7 @@ pub fn run(options: &WatchOptions) -> anyhow::Result<Outcome> {
         if line.iter().all(u8::is_ascii_whitespace) {
             continue;
         }
-        let answer = match answer(&line, &mut watcher, options) {
+        let answer = match answer(&line, &mut watcher, options.embedding.as_deref()) {
             Ok(answer) => answer,
             // The disk is full, the file is gone: going on would answer what is not stored.
             Err(error) if is_fatal(&error) => {
@@ -68,12 +70,12 @@ fn is_fatal(error: &anyhow::Error) -> bool {
     )
 }
 
-fn answer(line: &[u8], watcher: &mut Watcher, options: &WatchOptions) -> anyhow::Result<Value> {
+pub(super) fn answer(line: &[u8], watcher: &mut Watcher, embedding: Option<&str>) -> anyhow::Result<Value> {
     let value: Value = serde_json::from_slice(line).context("found something else than JSON")?;
     let Value::Object(object) = value else { bail!("found {value}, wanted an object") };
     if object.contains_key("faces") {
         let frame = frame(&object)?;
-        let seen = watcher.see(&frame, options.embedding.as_deref())?;
+        let seen = watcher.see(&frame, embedding)?;
         let faces: Vec<Value> = seen.iter().map(|seen| to_json(seen, watcher.names())).collect();
         return Ok(json!({"frame": frame.key, "faces": faces}));
     }

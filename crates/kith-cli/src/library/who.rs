@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context, ensure};
 use kith_io::dataset::{self, FaceTable};
-use kith_store::{Believed, Library, PersonId, Who};
+use kith_store::{Library, PersonId, Who};
 use kith_vision::Seen;
 use serde_json::{Value, json};
 
@@ -33,7 +33,7 @@ pub fn run(options: &WhoOptions) -> anyhow::Result<Outcome> {
         }
         (None, None) => unreachable!("one of them is required"),
     };
-    let believed = Believed::open(&library)?;
+    let believed = super::believed(&library)?;
     let found: Found = match (row, new) {
         (Some((key, row)), _) => {
             let ignored = || format!("found the face \"{key}\" ignored, wanted one that is not");
@@ -41,9 +41,11 @@ pub fn run(options: &WhoOptions) -> anyhow::Result<Outcome> {
             vec![(key.clone(), believed.who(&library, face)?)]
         }
         (None, Some((path, new))) => {
-            let (found, wanted) = (new.dataset.dimension(), believed.belief.target().data().dimension());
+            let known = believed.belief.target().data();
+            let (found, wanted) = (new.dataset.dimension(), known.dimension());
             let path = path.display();
             ensure!(found == wanted, "{path}: found dimension {found}, wanted {wanted} as in the library");
+            dataset::check_lengths(options.dataset.as_deref().expect("it was read"), &new, Some(known))?;
             let photos = photos(&new.dataset, options.context.as_deref());
             let bar = bar(photos.len() as u64, "frames");
             let found = believed.who_is_on(&library, &photos, &|| bar.inc(1))?;
@@ -53,7 +55,7 @@ pub fn run(options: &WhoOptions) -> anyhow::Result<Outcome> {
         (None, None) => unreachable!("one of them is required"),
     };
     let (names, titles) = (believed.belief.target().data().names(), titles(&library)?);
-    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    let mut out = std::io::BufWriter::new(crate::progress::stdout());
     for (face, who) in &found {
         if options.json {
             writeln!(out, "{}", to_json(face, who, names, &titles, options.top))?;

@@ -55,6 +55,10 @@ impl Place {
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_kith"));
         command.current_dir(self.folder.path()).args(arguments).stdin(Stdio::null());
+        // Where it is made, what anything sets aside for a while would be found there.
+        if self.path("tmp").is_dir() {
+            command.env("TMPDIR", self.path("tmp")).env("SQLITE_TMPDIR", self.path("tmp"));
+        }
         command
     }
 

@@ -1,5 +1,7 @@
 //! Fixtures and small dataset folders for the tests.
 
+pub mod mutate;
+
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 

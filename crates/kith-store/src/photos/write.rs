@@ -8,6 +8,7 @@ use crate::faces::{Added, NewFace, NewFrame};
 use crate::ids::{FaceRow, PhotoRow};
 use crate::log;
 use crate::meta::{BACKGROUND, BELIEVED, DIMENSION, EMBEDDING, MODEL, MODEL_FACES};
+use crate::sums::Of;
 use crate::{Library, StoreError};
 
 /// A photo that was looked at.
@@ -64,6 +65,8 @@ impl Library {
         self.write(|_| {
             let mut added = Added::default();
             let act = log::next_act(self)?;
+            let frames: Vec<NewFrame> = photos.iter().map(NewPhoto::frame).collect();
+            self.check_lengths(&frames)?;
             for photo in photos {
                 if !photo.faces.is_empty() {
                     self.check_network(Some(pipeline))?;
@@ -167,7 +170,9 @@ impl Library {
             for Embedded { face, embedding } in faces {
                 let bytes = crate::codec::to_bytes(embedding);
                 self.run(|| connection.prepare_cached(update)?.execute(params![face, bytes]))?;
+                self.seal(Of::Face, face.0, &bytes)?;
             }
+            self.lengths.take();
             self.set(EMBEDDING, pipeline.to_owned())?;
             self.set(DIMENSION, dimension)?;
             self.unset(MODEL)?;

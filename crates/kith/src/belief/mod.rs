@@ -39,7 +39,7 @@ mod tests;
 pub use ask::{About, Question};
 pub use catch_up::News;
 pub use hear::Said;
-pub use learn::{AGREED, Learnt, Until};
+pub use learn::{AGREED, Learnt, Round, Until};
 pub use people::Clusters;
 pub use see::Schedule;
 pub use settings::{Background, Kind, Settings};

@@ -30,8 +30,6 @@ impl Schedule {
 impl Belief {
     /// A frame arrives; it is taken in when the schedule says so. A refused frame changes nothing.
     pub fn see(&mut self, context: Option<&str>, faces: &[NewFace<'_>]) -> Result<(), TargetError> {
-        let names = self.waiting.names().iter().map(String::as_str);
-        self.target.check_names(names.chain(faces.iter().filter_map(|face| face.name)))?;
         let is_first = self.target.data().contexts().is_empty() && self.waiting.contexts().is_empty();
         self.target.model().identity.check_context(context, is_first)?;
         self.waiting.push_frame(context, faces)?;

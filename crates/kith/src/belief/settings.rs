@@ -89,7 +89,7 @@ impl Settings {
             (Some(prior), _, _) => prior,
             (None, false, background) => {
                 let of_people = background.and_then(|(faces, people)| Isotropic::from_people(faces, people));
-                let of_data = || Isotropic::from_unlabelled(data.embeddings());
+                let of_data = || Isotropic::from_unlabelled(&data.embeddings().usual());
                 FaceKind::Isotropic(of_people.unwrap_or_else(of_data))
             }
             (None, true, Some((faces, people))) => FaceKind::Full(Full::from_people(faces, people)),
@@ -118,7 +118,7 @@ impl Settings {
             && !has_prior
             && data.n_faces() < NEIGHBOURS
         {
-            *prior = Isotropic::from_few(data.embeddings(), NEIGHBOURS);
+            *prior = Isotropic::from_few(&data.embeddings().usual(), NEIGHBOURS);
         }
         Ok(model)
     }

@@ -44,7 +44,8 @@ impl Chain {
         let left = state.remove(face, &x, target);
         let known = |i| memo.ln_face(face, i, || state.ln_face(i, &x, target));
         let seats = state.seats_with(face, &x, target, known);
-        let joined = assignments::take(face, assignments::draw(&seats, rng), &mut x, state, target, rng);
+        let joined =
+            assignments::take(face, assignments::draw(face, &seats, rng), &mut x, state, target, rng);
         memo.moved(face, Some(left), joined);
         seats
     }

@@ -3,11 +3,13 @@
 mod dataset;
 mod embeddings;
 mod evidence;
+mod lengths;
 mod neighbours;
 
 pub use dataset::{Dataset, Label, NewFace};
 pub use embeddings::Embeddings;
 pub use evidence::{Evidence, Statement};
+pub use lengths::{Lengths, MOST_TIMES, Strange};
 
 /// What is wrong with data that were offered.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

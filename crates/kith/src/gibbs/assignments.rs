@@ -29,7 +29,7 @@ pub fn reseat(face: FaceId, state: &mut State, target: &Target, rng: &mut Rng) -
     // From here on every count is the paper's "-n".
     let before = state.seating.identity_of(face).map(|_| state.remove(face, &x, target));
     let seats = state.seats(face, &x, target);
-    let identity = take(face, draw(&seats, rng), &mut x, state, target, rng);
+    let identity = take(face, draw(face, &seats, rng), &mut x, state, target, rng);
     before != Some(identity)
 }
 
@@ -38,9 +38,12 @@ pub fn ln_weights(face: FaceId, x: &Centred, state: &State, target: &Target) -> 
     state.seats(face, x, target).iter().map(Seat::ln_weight).collect()
 }
 
-/// Draws one of the seats.
-pub(crate) fn draw(seats: &[Seat], rng: &mut Rng) -> Option<IdentityId> {
+/// Draws one of the seats of a face.
+pub(crate) fn draw(face: FaceId, seats: &[Seat], rng: &mut Rng) -> Option<IdentityId> {
     let mut ln_weights: Vec<f64> = seats.iter().map(Seat::ln_weight).collect();
+    if !ln_weights.iter().any(|weight| weight.is_finite()) {
+        crate::unweighable::give_up(Some(face));
+    }
     seats[rng.categorical_ln(&mut ln_weights)].identity
 }
 

@@ -19,6 +19,9 @@ pub enum ContextMode {
     Unbounded,
 }
 
+/// C is at most this: every context of every draw is gone through for every frame.
+const MOST_CONTEXTS: usize = 10_000;
+
 /// The context model.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContextModel {
@@ -41,8 +44,10 @@ impl ContextModel {
     }
 
     pub(super) fn check(&self) -> Result<(), ModelError> {
-        if self.mode == (ContextMode::Latent { count: 0 }) {
-            return Err(ModelError::value("context.count", 0, "at least 1"));
+        if let ContextMode::Latent { count } = self.mode
+            && !(1..=MOST_CONTEXTS).contains(&count)
+        {
+            return Err(ModelError::value("context.count", count, &format!("1 to {MOST_CONTEXTS}")));
         }
         self.concentration.check("context.concentration")
     }

@@ -61,7 +61,7 @@ impl Model {
         }
         self.evidence.check()?;
         self.face.check(data.dimension())?;
-        self.name.check(data.names())
+        self.name.check()
     }
 }
 

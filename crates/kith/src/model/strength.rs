@@ -38,9 +38,17 @@ impl Strength {
         match self {
             Self::Fixed(value) => check_positive(key, value),
             Self::Learnt { shape, rate } => {
-                check_positive(&format!("{key}.shape"), shape)?;
-                check_positive(&format!("{key}.rate"), rate)?;
-                check_positive(&format!("{key}.shape / rate"), shape / rate)
+                // Smaller shapes draw numbers below the smallest, larger ones are fixed numbers.
+                for (part, value) in [("shape", shape), ("rate", rate)] {
+                    if !(1e-3..=1e9).contains(&value) {
+                        return Err(ModelError::value(
+                            &format!("{key}.{part}"),
+                            value,
+                            "a number from 1e-3 to 1e9",
+                        ));
+                    }
+                }
+                Ok(())
             }
         }
     }

@@ -242,11 +242,19 @@ impl Names {
         self.heard[identity.index()].take_face(face, data);
     }
 
-    /// Learns of names given since: each takes its prior share of *unknown*'s weight.
+    /// Learns of names given since: each takes its prior share of *unknown*'s weight. The base measure is that of all names,
+    /// whose characters it follows.
     pub(super) fn extend(&mut self, data: &Dataset, model: &NameModel, rng: &mut crate::random::Rng) {
-        let base = model.base;
+        if self.n_known() == data.names().len() {
+            return;
+        }
+        let base = model.base.of(data.names());
+        for (ln_mass, name) in self.ln_base.iter_mut().zip(data.names()) {
+            *ln_mass = base.ln_mass(name);
+        }
+        let ln_rests = base.ln_unknown_masses(data.names());
         for (known, name) in data.names().iter().enumerate().skip(self.n_known()) {
-            let (ln_mass, ln_rest) = (base.ln_mass(name), base.ln_unknown_mass(&data.names()[..=known]));
+            let (ln_mass, ln_rest) = (base.ln_mass(name), ln_rests[known]);
             let ln_lambda = self.concentration.ln();
             let (taken, left) = rng.ln_beta(shape(ln_lambda + ln_mass), shape(ln_lambda + ln_rest));
             let ln_unknown = self.ln_prior[known];

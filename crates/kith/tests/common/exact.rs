@@ -398,7 +398,11 @@ struct Moment {
 
 impl<'d> NameIntegrals<'d> {
     fn new(model: &Model, data: &'d Dataset) -> Self {
-        let (phi, k) = (model.name.base.mean_length, model.name.base.alphabet_size);
+        // K characters, or as many as the names have.
+        let mut letters: Vec<char> = data.names().concat().chars().collect();
+        letters.sort_unstable();
+        letters.dedup();
+        let (phi, k) = (model.name.base.mean_length, model.name.base.alphabet_size.max(letters.len() as f64));
         let mass = |name: &String| ((phi - 1.0) / (phi * k)).powi(name.chars().count() as i32) / (phi - 1.0);
         Self {
             data,

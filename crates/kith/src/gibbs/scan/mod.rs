@@ -223,7 +223,7 @@ impl Scan {
         let memo = &mut self.memo;
         let known = |i| memo.ln_face(face, i, || state.ln_face(i, x, target));
         let seats = state.seats_with(face, x, target, known);
-        let identity = assignments::take(face, assignments::draw(&seats, rng), x, state, target, rng);
+        let identity = assignments::take(face, assignments::draw(face, &seats, rng), x, state, target, rng);
         self.memo.moved(face, before, identity);
         before != Some(identity)
     }

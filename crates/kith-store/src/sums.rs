@@ -1,0 +1,133 @@
+//! Checksums of embeddings and of what is remembered: a byte that a disk has changed is noticed.
+
+use std::collections::HashMap;
+
+use rusqlite::{Connection, params};
+
+use crate::{Library, StoreError};
+
+/// What has a checksum: the table that its row is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Of {
+    Face,
+    Chain,
+    Draw,
+}
+
+impl Of {
+    fn table(self) -> &'static str {
+        match self {
+            Self::Face => "faces",
+            Self::Chain => "chains",
+            Self::Draw => "draws",
+        }
+    }
+}
+
+/// The checksums of one table, by row.
+pub(crate) struct Sums(HashMap<i64, u32>);
+
+impl Sums {
+    /// Whether the bytes of a row are those that were stored. Those of which nothing is known are believed.
+    pub(crate) fn agree(&self, row: i64, bytes: &[u8]) -> bool {
+        self.0.get(&row).is_none_or(|&sum| sum == crc32fast::hash(bytes))
+    }
+}
+
+impl Library {
+    /// Keeps the checksum of a row that was just written, inside the caller's transaction.
+    pub(crate) fn seal(&self, of: Of, row: i64, bytes: &[u8]) -> Result<(), StoreError> {
+        self.run(|| seal(&self.connection, of, row, bytes))
+    }
+
+    /// The checksums of a table. A library of an earlier version that cannot be written has none.
+    pub(crate) fn sums(&self, of: Of) -> Result<Sums, StoreError> {
+        self.run(|| {
+            let mut query = self.connection.prepare_cached("SELECT row, sum FROM sums WHERE of = ?1")?;
+            let sums = query.query_map([of.table()], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            sums.collect::<rusqlite::Result<_>>().map(Sums)
+        })
+    }
+}
+
+fn seal(connection: &Connection, of: Of, row: i64, bytes: &[u8]) -> rusqlite::Result<()> {
+    let insert = "INSERT OR REPLACE INTO sums (of, row, sum) VALUES (?1, ?2, ?3)";
+    connection.prepare_cached(insert)?.execute(params![of.table(), row, crc32fast::hash(bytes)])?;
+    Ok(())
+}
+
+/// Gives everything a checksum that an earlier version wrote without, inside the migration's transaction.
+pub(crate) fn seal_all(connection: &Connection) -> rusqlite::Result<()> {
+    let columns = [(Of::Face, "id, embedding"), (Of::Chain, "number, body"), (Of::Draw, "id, body")];
+    for (of, columns) in columns {
+        let mut query = connection.prepare(&format!("SELECT {columns} FROM {}", of.table()))?;
+        let mut rows = query.query([])?;
+        while let Some(row) = rows.next()? {
+            seal(connection, of, row.get(0)?, row.get_ref(1)?.as_blob().unwrap_or_default())?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Believed, Forget, NewFace, NewFrame};
+
+    fn library(folder: &tempfile::TempDir) -> Library {
+        let library = Library::open_or_create(&folder.path().join("lib")).unwrap();
+        let face = |k: i16| NewFace {
+            key: format!("f{k}"),
+            embedding: vec![f32::from(k % 2) * 4.0 + 0.01 * f32::from(k), 1.5],
+            ..NewFace::default()
+        };
+        let frames: Vec<NewFrame> =
+            (0..8).map(|k| NewFrame { faces: vec![face(k)], ..NewFrame::default() }).collect();
+        library.add(&frames, None).unwrap();
+        Believed::open(&library).unwrap();
+        library
+    }
+
+    #[test]
+    fn a_flipped_bit_of_an_embedding_is_noticed_and_the_face_left_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let library = library(&folder);
+        assert_eq!(library.check().unwrap().faults, [""; 0]);
+        let flip =
+            "UPDATE faces SET embedding = CAST(x'0000a03f' || substr(embedding, 5) AS BLOB) WHERE key = 'f3'";
+        library.connection.execute(flip, []).unwrap();
+        let faults = library.check().unwrap().faults;
+        assert_eq!(faults, ["face f3: found an embedding that is not the one that was stored"]);
+        library.take_notes();
+        let believed = Believed::open(&library).unwrap();
+        assert_eq!(believed.rows.keys.len(), 7, "the others are there");
+        assert!(library.take_notes()[0].starts_with("face f3: found an embedding that is not the one"));
+    }
+
+    #[test]
+    fn chains_and_draws_whose_bits_flipped_are_learnt_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let library = library(&folder);
+        let n = |table: &str| -> i64 {
+            let query = format!("SELECT count(*) FROM {table}");
+            library.connection.query_row(&query, [], |row| row.get(0)).unwrap()
+        };
+        assert!(n("chains") > 0 && n("sums") == n("faces") + n("chains") + n("draws"));
+        // A seat of the first list: what can be read, and is not what was written.
+        for table in ["chains", "draws"] {
+            let flip = format!(
+                "UPDATE {table} SET body = CAST(substr(body, 1, 5) || x'01' || substr(body, 7) AS BLOB)"
+            );
+            library.connection.execute(&flip, []).unwrap();
+        }
+        let faults = library.check().unwrap().faults;
+        assert_eq!(faults.len(), 2, "{faults:?}");
+        assert!(faults[0].contains("of the chains that cannot be read"), "{faults:?}");
+        let believed = Believed::open(&library).unwrap();
+        assert_eq!(believed.rows.keys.len(), 8);
+        assert!(library.take_notes().iter().any(|note| note.contains("are thrown away")));
+        assert_eq!(library.check().unwrap().faults, [""; 0], "they were learnt and written again");
+        library.forget(&Forget::Face("f0".to_owned()), false).unwrap();
+        assert_eq!(n("sums"), n("faces") + n("chains") + n("draws"), "sums go with their rows");
+    }
+}
