@@ -489,7 +489,7 @@ mod tests {
                 let share = vec![posterior.draws[0].ln_unseen.exp(); COPIES];
                 let exact = NewFrame::new(&posterior, None, &faces).under_all(Some(&share)).remove(0);
                 let photos = [NewPhoto { context: None, faces }];
-                let rounds = Rounds { before: 20, counted: 300 };
+                let rounds = Rounds { before: 20, counted: 16_000 };
                 let unseen = 10.0 / (COPIES * rounds.counted) as f64;
                 let found = seat_for(rounds, &posterior, &photos, &|| ()).remove(0).marginals;
                 for face in 0..3 {
