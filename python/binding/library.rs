@@ -280,8 +280,9 @@ impl Library {
             let library = self.open_to_read()?;
             let entries = library.log()?;
             let believed = if entries.is_empty() { None } else { Believed::open(&library).ok() };
-            let entry = |entry: &Entry| {
-                let agreement = believed.as_ref().filter(|_| entry.stands).and_then(|of| of.agreement(entry));
+            let agreements = believed.map_or_else(|| vec![None; entries.len()], |of| of.agreements(&entries));
+            let entry = |(entry, agreement): (&Entry, Option<f64>)| {
+                let agreement = agreement.filter(|_| entry.stands);
                 let face = |face: Option<_>| face.map(|face| library.key_of(face)).transpose();
                 Ok(json!({
                     "act": entry.act, "at": entry.at, "by": entry.by, "kind": entry.kind.as_str(),
@@ -290,7 +291,7 @@ impl Library {
                     "undoes": entry.undoes, "stands": entry.stands, "agreement": agreement,
                 }))
             };
-            entries.iter().map(entry).collect()
+            entries.iter().zip(agreements).map(entry).collect()
         })
     }
 

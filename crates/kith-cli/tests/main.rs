@@ -15,6 +15,7 @@ mod numbers;
 mod photos;
 mod privacy;
 mod refusals;
+mod words;
 
 #[test]
 fn every_file_of_this_folder_is_part_of_the_tests() {

@@ -9,7 +9,7 @@ use kith::data::{Dataset, Lengths};
 use std::path::Path;
 
 pub use crate::npz::write as write_npz;
-pub use crate::table::FaceTable;
+pub use crate::table::{FaceTable, said_by};
 
 /// The column of a Parquet file that holds the embeddings.
 const EMBEDDING: &str = "embedding";

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use kith::chain::Draw;
 use kith::data::Dataset;
 use kith::ids::LabelId;
+use kith::model::face::ODD;
 use kith::model::{ContextMode, Model};
 use kith::target::Target;
 use serde::{Deserialize, Serialize};
@@ -228,8 +229,11 @@ fn check_line(line: &Line, data: &Dataset, model: &Model) -> Result<(), String> 
     let (globals, n_identities) = (&line.globals, line.n_identities());
     expect("identities", line.identities.len(), data.n_faces())?;
     let n_scales = model.face.n_scales();
-    expect("scales", line.scales.len(), if n_scales > 1 { data.n_faces() } else { 0 })?;
-    if let Some(bad) = line.scales.iter().find(|&&scale| usize::from(scale) >= n_scales) {
+    if n_scales > 1 || !line.scales.is_empty() {
+        expect("scales", line.scales.len(), data.n_faces())?;
+    }
+    let is_bad = |scale: &&u8| usize::from(**scale) >= n_scales && **scale != ODD;
+    if let Some(bad) = line.scales.iter().find(is_bad) {
         return Err(format!("found scale {bad}, wanted a number below {n_scales}"));
     }
     expect("contexts", line.contexts.len(), data.n_frames())?;

@@ -73,7 +73,9 @@ fn read_evidence(settings: &mut Settings, keys: &mut Keys<'_>) -> Result<(), Str
     }
     keys.number("same", &mut evidence.same)?;
     keys.number("different", &mut evidence.different)?;
-    keys.number("not", &mut evidence.not)
+    keys.number("not", &mut evidence.not)?;
+    keys.number("is", &mut evidence.is)?;
+    keys.number("odd", &mut evidence.odd)
 }
 
 fn read_context(settings: &mut Settings, mut keys: Keys<'_>) -> Result<(), String> {
@@ -345,7 +347,10 @@ pub fn to_tree(model: &Model) -> Value {
         "context": context_tree(&model.context),
         "identity": identity_tree(&model.identity),
         "frame": {"repeat": model.repeat},
-        "evidence": {"same": evidence.same, "different": evidence.different, "not": evidence.not},
+        "evidence": {
+            "same": evidence.same, "different": evidence.different, "not": evidence.not, "is": evidence.is,
+            "odd": evidence.odd,
+        },
         "face": face_tree(&model.face),
         "name": name_tree(&model.name),
     })
@@ -396,7 +401,7 @@ mod tests {
         let model = parse(FULL).unwrap().resolve(&data, None, &mut |_| ()).unwrap();
         assert_eq!(model.context.mode, ContextMode::Latent { count: 4 });
         assert_eq!(model.face.dimension(), 2);
-        assert_eq!(model.evidence, EvidenceModel { same: 0.02, different: 0.02, not: 0.03 });
+        assert_eq!(model.evidence, EvidenceModel { not: 0.03, ..EvidenceModel::all(0.02) });
         let again = from_tree(&to_tree(&model)).unwrap();
         let again = again.resolve(&data, None, &mut |_| ()).unwrap();
         assert_eq!(model, again);

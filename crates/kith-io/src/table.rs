@@ -6,7 +6,20 @@ use crate::place::Origin;
 use crate::rows::{Rows, first_repeat};
 use crate::time;
 use kith::data::{Dataset, Embeddings};
+use kith::ids::FaceId;
 use std::path::Path;
+
+/// The column that says who gave a face its name, and what stands there for the owner: such a name is sure of this very face,
+/// others are noisy labels.
+const SAID_BY: &str = "said_by";
+const OWNER: &str = "owner";
+
+/// That column, where the owner has named anybody.
+pub fn said_by(data: &Dataset) -> Option<(String, Vec<String>)> {
+    let is_word = |face| data.label(face).is_some_and(|label| label.is_word);
+    let cell = |face| if is_word(face) { OWNER.to_owned() } else { String::new() };
+    data.faces().any(is_word).then(|| (SAID_BY.to_owned(), data.faces().map(cell).collect()))
+}
 
 /// A dataset as it is on disk: what the model sees, and what only people and evaluations see.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,8 +45,14 @@ impl FaceTable {
     }
 
     pub(crate) fn put_together(rows: Rows, embeddings: Embeddings) -> Self {
-        let dataset = Dataset::new(embeddings, rows.frame_of, &rows.contexts, &rows.names)
+        let mut dataset = Dataset::new(embeddings, rows.frame_of, &rows.contexts, &rows.names)
             .expect("as many rows as embeddings, and frames numbered by first appearance");
+        let said_by = rows.other.iter().find(|(column, _)| column == SAID_BY);
+        for (row, cell) in said_by.into_iter().flat_map(|(_, cells)| cells.iter().enumerate()) {
+            if let Some(name) = rows.names[row].as_ref().filter(|_| cell == OWNER) {
+                dataset.say_name(FaceId::new(row), name);
+            }
+        }
         Self { dataset, faces: rows.faces, frames: rows.frames, truth: rows.truth, other: rows.other }
     }
 

@@ -1,7 +1,7 @@
 //! What is believed of a library: draws and chains are read when somebody asks, go on with what was seen and said since,
 //! and are kept again.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use kith::belief::{Belief, Chains, News};
 use kith::chain::Draw;
@@ -9,7 +9,7 @@ use kith::data::Statement;
 use kith::ids::FaceId;
 use kith::target::Target;
 
-use crate::ids::EntryId;
+use crate::ids::{EntryId, FaceRow};
 use crate::log::Entry;
 use crate::meta::{BELIEVED, SEED};
 use crate::model::model;
@@ -78,19 +78,44 @@ impl Believed {
         self.rows.hear_news(library, self.belief.target_mut())
     }
 
-    /// How probable it is that what an entry says is true, by the draws; `None` where it says nothing of who is who.
-    pub fn agreement(&self, entry: &Entry) -> Option<f64> {
-        let meaning = self.rows.meaning(entry)?;
+    /// How probable it is that what entries say is true, by the draws, and for names and "the same" that looks alone would put the
+    /// face where it was said to belong, whichever is less; `None` where an entry says nothing of who is who. That looks mislead is no
+    /// objection to a correction.
+    pub fn agreements(&self, entries: &[Entry]) -> Vec<Option<f64>> {
+        let spoken = |entry: &Entry| match self.rows.meaning(entry).filter(|_| entry.stands) {
+            Some(Meaning::Named(face, label)) if label.is_word => vec![face],
+            Some(Meaning::Said(Statement::Same(a, b))) => vec![a, b],
+            _ => Vec::new(),
+        };
+        let faces: BTreeSet<FaceId> = entries.iter().flat_map(spoken).collect();
+        let at_home: HashMap<FaceId, f64> = self.belief.at_home(&Vec::from_iter(faces)).into_iter().collect();
+        let agreement = |entry: &Entry| {
+            let holds = self.holds(self.rows.meaning(entry)?);
+            Some(spoken(entry).iter().map(|face| at_home[face]).fold(holds, f64::min))
+        };
+        entries.iter().map(agreement).collect()
+    }
+
+    /// In what share of the draws something is true.
+    fn holds(&self, meaning: Meaning) -> f64 {
         let identity = |draw: &Draw, face: FaceId| draw.identities[face.index()];
         let name = |draw: &Draw, face: FaceId| draw.names[identity(draw, face) as usize];
         let holds = |draw: &&Draw| match meaning {
-            Meaning::Named(face, label) => name(draw, face) == Some(label),
+            Meaning::Named(face, label) => name(draw, face) == Some(label.name),
             Meaning::Said(Statement::Not(face, label)) => name(draw, face) != Some(label),
             Meaning::Said(Statement::Same(a, b)) => identity(draw, a) == identity(draw, b),
             Meaning::Said(Statement::Different(a, b)) => identity(draw, a) != identity(draw, b),
         };
         let draws = self.belief.draws();
-        Some(draws.iter().filter(holds).count() as f64 / draws.len() as f64)
+        draws.iter().filter(holds).count() as f64 / draws.len() as f64
+    }
+}
+
+impl Believed {
+    /// The face that one looks most like of which something was said.
+    pub fn look_alike(&self, face: FaceRow) -> Option<FaceRow> {
+        let odd = self.belief.target().odd(self.rows.face_of(face)?)?;
+        Some(self.rows.faces[odd.look_alike.index()])
     }
 }
 
@@ -125,8 +150,7 @@ fn catch_up(
         let all = belief.faces().collect();
         return Ok((belief, all));
     }
-    let entries = rows.log.iter().filter(|entry| believed.is_none_or(|last| entry.id > last));
-    let said = entries.flat_map(|entry| rows.faces_of(entry)).collect();
+    let said = rows.said_since(believed);
     let person_of = library.person_of_faces(rows)?;
     let news = News { said, person_of: &person_of, moment: rows.last_entry().0 as u64 };
     Ok(Belief::catch_up(target, memories, seed, news))

@@ -9,7 +9,7 @@ use kith::chain::{Chain, Watch};
 
 use crate::belief::Believed;
 use crate::ids::PersonId;
-use crate::meta::SEED;
+use crate::meta::{BELIEVED, SEED};
 use crate::people::Person;
 use crate::{Library, StoreError};
 
@@ -72,6 +72,9 @@ impl Believed {
         let n_wanted = plan.chains.map(|n| n as usize);
         if n_before == 0 || n_wanted.is_some_and(|wanted| wanted != n_before) {
             belief.restart(n_wanted.unwrap_or(Chains::default().n));
+        } else {
+            // Chains that sweep before they have heard what was said would tear the faces it was said of from their people.
+            belief.settle(&Vec::from_iter(rows.said_since(library.get(BELIEVED)?)));
         }
         let until = Until { sweeps: plan.sweeps, ..Until::agreed() };
         (told.begins)(belief.most_sweeps(&until) * belief.chains().len() as u64);

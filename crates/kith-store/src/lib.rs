@@ -56,7 +56,7 @@ pub use ids::{ActId, EntryId, FaceRow, FrameRow, NameRow, PersonId, PhotoRow};
 pub use import::{Columns, Import, Imported};
 pub use learn::{Changes, Plan, Told};
 pub use library::{Claim, Library};
-pub use log::{Entry, Kind, Saying};
+pub use log::{Entry, IMPORT, Kind, OTHERS, Saying};
 pub use people::{Member, Person};
 pub use photos::{Embedded, NewPhoto, Photo, PhotoFace, Sidecar, Told as ToldName};
 pub use places::ContextRule;

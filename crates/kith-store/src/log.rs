@@ -11,6 +11,10 @@ use crate::{Library, StoreError, words};
 
 /// Who said what came with a dataset; `undo` leaves it alone.
 pub const DATASET: &str = "dataset";
+/// Names that other programs left are theirs; a person has not said them here.
+pub const OTHERS: [&str; 6] = [DATASET, "mwg", "microsoft", "iptc", "picasa", "takeout"];
+/// Who said what was imported without saying who did.
+pub const IMPORT: &str = "import";
 
 /// What kind of thing was said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

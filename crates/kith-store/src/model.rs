@@ -90,7 +90,10 @@ impl Library {
     /// The model that was kept.
     pub(crate) fn stored_model(&self, data: &Dataset) -> Result<Option<Model>, StoreError> {
         let Some(text) = self.get(MODEL)? else { return Ok(None) };
-        Ok(Some(parsed(&text)?.resolve(data, None, &mut |_| ())?))
+        let mut model = parsed(&text)?.resolve(data, None, &mut |_| ())?;
+        // How sure a word is follows the settings: libraries from before words decided faces keep nothing of that.
+        model.evidence = self.settings()?.model.evidence;
+        Ok(Some(model))
     }
 
     /// Keeps a model, and whatever goes with it; what was learnt under another kind of face model is dropped with it.

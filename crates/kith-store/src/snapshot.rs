@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use kith::data::{Dataset, Lengths, NewFace, Statement};
+use kith::data::{Dataset, Label, Lengths, NewFace, Statement};
 use kith::ids::{FaceId, LabelId};
 use kith::target::Target;
 
 use crate::ids::{EntryId, FaceRow, FrameRow, NameRow};
-use crate::log::{Entry, Kind};
+use crate::log::{Entry, IMPORT, Kind, OTHERS};
 use crate::sums::Of;
 use crate::{Library, StoreError, codec};
 
@@ -70,13 +70,17 @@ impl Library {
         }
         let Snapshot { data, rows } = &mut snapshot;
         for entry in rows.log.iter().filter(|entry| entry.stands) {
-            // Of two names for one face the later one counts.
             match rows.meaning(entry) {
                 Some(Meaning::Named(face, label)) => {
-                    let name = data.names()[label.index()].clone();
-                    data.set_name(face, Some(&name));
+                    let name = data.names()[label.name.index()].clone();
+                    match label.is_word {
+                        true => drop(data.say_name(face, &name)),
+                        // What the owner said of a face outlives what data say of it later.
+                        false if is_word(data, face) => {}
+                        false => drop(data.set_name(face, Some(&name))),
+                    }
                 }
-                Some(Meaning::Said(statement)) => data.say(statement)?,
+                Some(Meaning::Said(statement)) => data.correct(statement)?,
                 None => {}
             }
         }
@@ -208,10 +212,14 @@ impl Rows {
         for entry in self.log.iter().filter(|entry| entry.id > last) {
             match self.meaning(entry).filter(|_| entry.stands) {
                 Some(Meaning::Named(face, label)) => {
-                    let name = target.data().names()[label.index()].clone();
-                    target.set_name(face, Some(&name));
+                    let name = target.data().names()[label.name.index()].clone();
+                    if label.is_word {
+                        target.say_name(face, &name);
+                    } else if !is_word(target.data(), face) {
+                        target.set_name(face, Some(&name));
+                    }
                 }
-                Some(Meaning::Said(statement)) => target.say(statement)?,
+                Some(Meaning::Said(statement)) => target.correct(statement)?,
                 None => {}
             }
             faces.extend(self.faces_of(entry));
@@ -222,6 +230,12 @@ impl Rows {
     /// The last entry of the log that has been seen.
     pub fn last_entry(&self) -> EntryId {
         self.log.last().map_or(EntryId(0), |entry| entry.id)
+    }
+
+    /// The faces that something was said of since an entry of the log, or ever.
+    pub(crate) fn said_since(&self, entry: Option<EntryId>) -> BTreeSet<FaceId> {
+        let entries = self.log.iter().filter(|later| entry.is_none_or(|last| later.id > last));
+        entries.flat_map(|entry| self.faces_of(entry)).collect()
     }
 
     /// The faces that an entry is about.
@@ -243,7 +257,10 @@ impl Rows {
         let label =
             entry.name.and_then(|row| self.names.iter().position(|&name| name == row)).map(LabelId::new);
         Some(match entry.kind {
-            Kind::Name => Meaning::Named(face, label?),
+            Kind::Name => {
+                let is_word = entry.by != IMPORT && !OTHERS.contains(&&entry.by[..]);
+                Meaning::Named(face, Label { name: label?, is_word })
+            }
             Kind::Not => Meaning::Said(Statement::Not(face, label?)),
             Kind::Same => Meaning::Said(Statement::Same(face, other?)),
             Kind::Different => Meaning::Said(Statement::Different(face, other?)),
@@ -252,11 +269,16 @@ impl Rows {
     }
 }
 
+/// Whether the owner said whose face this is.
+fn is_word(data: &Dataset, face: FaceId) -> bool {
+    data.label(face).is_some_and(|label| label.is_word)
+}
+
 /// What an entry means to the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meaning {
     /// A face was given a name.
-    Named(FaceId, LabelId),
+    Named(FaceId, Label),
     /// Any other statement.
     Said(Statement),
 }

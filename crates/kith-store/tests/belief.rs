@@ -72,7 +72,7 @@ fn two_who_are_said_to_differ_are_parted_and_an_ignored_face_is_nobody() {
         say(&library, Kind::Different, "face-0", Some("face-3"), None);
     }
     let belief = Believed::open(&library).unwrap();
-    let agreed = belief.agreement(&belief.rows.log[0]).unwrap();
+    let agreed = belief.agreements(&belief.rows.log[..1])[0].unwrap();
     assert!(agreed > 0.9, "{agreed}");
     say(&library, Kind::Ignore, "face-0", None, None);
     let snapshot = library.snapshot().unwrap();

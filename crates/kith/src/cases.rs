@@ -60,8 +60,9 @@ pub fn all() -> Vec<Case> {
     };
     let said = |name, contexts, names, change: &dyn Fn(&mut Model)| {
         let case: Case = with(name, contexts, names, change);
-        let mut case =
-            case.with(|model| model.evidence = EvidenceModel { same: 0.3, different: 0.2, not: 0.35 });
+        let mut case = case.with(|model| {
+            model.evidence = EvidenceModel { same: 0.3, different: 0.2, not: 0.35, is: 0.15, odd: 0.0 }
+        });
         say(&mut case.target);
         case
     };
@@ -143,6 +144,17 @@ pub fn weighed() -> Vec<Case> {
     };
     let mut cases = all();
     cases.extend(all().iter().filter_map(by_default));
+    let odd = |case: &Case| {
+        let name = match case.name {
+            "evidence, names" => "evidence, names, odd looks",
+            "evidence, names, faces as by default" => "evidence, names, faces as by default, odd looks",
+            "evidence, full, unbounded, all learnt" => "evidence, full, unbounded, all learnt, odd looks",
+            _ => return None,
+        };
+        let case = Case { name, target: case.target.clone() };
+        Some(case.with(|model| model.evidence.odd = 0.3))
+    };
+    cases.extend(cases.iter().filter_map(odd).collect::<Vec<_>>());
     cases
 }
 
@@ -182,4 +194,8 @@ fn say(layout: &mut Target) {
         Statement::Not(FaceId(6), never),
     ];
     statements.into_iter().for_each(|statement| layout.say(statement).unwrap());
+    // What face 0 is called did not come with it, and contradicts face 5's name if the two are one.
+    for (face, name) in [(0, "b"), (1, "ab")] {
+        layout.say_name(FaceId(face), name);
+    }
 }

@@ -40,6 +40,7 @@ pub mod gibbs;
 pub mod ids;
 pub mod math;
 pub mod model;
+mod odd;
 pub mod predict;
 pub mod random;
 pub mod simulate;

@@ -1,9 +1,12 @@
 //! What chains sample: a model that has been checked against a dataset, and the faces as that model sees them.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::data::{DataError, Dataset, NewFace, Statement};
 use crate::ids::{FaceId, FrameId, LabelId};
-use crate::model::face::{Centred, Group, Whitened};
+use crate::model::face::{Centred, Group, Odd, Whitened};
 use crate::model::{Model, ModelError};
+use crate::odd;
 
 /// A model and the data it is about. A target is only made of a model that fits its data, and grows only by what
 /// still fits, so that whoever is given one need not check.
@@ -14,6 +17,8 @@ pub struct Target {
     whitened: Whitened,
     /// An identity without faces.
     nobody: Group,
+    /// The faces that may have odd looks.
+    odd: BTreeMap<FaceId, Odd>,
 }
 
 /// Why something new was refused.
@@ -32,7 +37,9 @@ impl Target {
     pub fn new(model: Model, data: Dataset) -> Result<Self, ModelError> {
         model.check(&data)?;
         let (whitened, nobody) = (Whitened::new(data.n_faces()), model.face.group());
-        Ok(Self { model, data, whitened, nobody })
+        let mut target = Self { model, data, whitened, nobody, odd: BTreeMap::new() };
+        target.look_for_odd(odd::spoken_of(&target.data));
+        Ok(target)
     }
 
     /// Nobody has been seen yet.
@@ -69,6 +76,22 @@ impl Target {
     /// Makes a face ready for the face model; the costly part is done once. `x` is overwritten.
     pub fn look(&self, face: FaceId, x: &mut Centred) {
         self.model.face.look(face, self.data.embedding(face), &self.whitened, x);
+        x.set_odd(self.odd(face));
+    }
+
+    /// How probable odd looks of a face are, and what they are then, where something was said that makes them possible.
+    pub fn odd(&self, face: FaceId) -> Option<Odd> {
+        self.odd.get(&face).copied()
+    }
+
+    /// Works out anew what may be odd about faces. Their look-alikes are those that there are now.
+    fn look_for_odd(&mut self, faces: impl IntoIterator<Item = FaceId>) {
+        for (face, odd) in odd::of(&BTreeSet::from_iter(faces), self) {
+            match odd {
+                Some(odd) => self.odd.insert(face, odd),
+                None => self.odd.remove(&face),
+            };
+        }
     }
 
     /// The statistics of an identity without faces.
@@ -93,9 +116,25 @@ impl Target {
         Ok(frame)
     }
 
-    /// Gives a face a name, or takes it away. Returns the name's id.
+    /// Gives a face the name that came with it, or takes any name away. Returns the name's id.
     pub fn set_name(&mut self, face: FaceId, name: Option<&str>) -> Option<LabelId> {
-        self.data.set_name(face, name)
+        let label = self.data.set_name(face, name);
+        self.look_for_odd([face]);
+        label
+    }
+
+    /// The owner says whose face this is, as [`Dataset::say_name`].
+    pub fn say_name(&mut self, face: FaceId, name: &str) -> LabelId {
+        let label = self.data.say_name(face, name);
+        self.look_for_odd([face]);
+        label
+    }
+
+    /// The owner says something in place of what was said before, as [`Dataset::correct`].
+    pub fn correct(&mut self, statement: Statement) -> Result<(), DataError> {
+        self.data.correct(statement)?;
+        self.look_for_odd(statement.faces());
+        Ok(())
     }
 
     /// The id of a name, which counts as known from now on.
@@ -103,15 +142,18 @@ impl Target {
         self.data.know_name(name)
     }
 
-    /// Somebody said something about faces.
+    /// Somebody said something about faces; it counts beside all that was said before.
     pub fn say(&mut self, statement: Statement) -> Result<(), DataError> {
-        self.data.say(statement)
+        self.data.say(statement)?;
+        self.look_for_odd(statement.faces());
+        Ok(())
     }
 
     /// Replaces the embedding of a face, for simulations.
     pub(crate) fn set_embedding(&mut self, face: FaceId, embedding: &[f32]) {
         self.data.set_embedding(face, embedding);
         self.whitened.forget(face);
+        self.look_for_odd(self.odd.keys().copied().collect::<Vec<_>>());
     }
 
     /// Replaces the given name of a face by another known one, for simulations.
@@ -126,6 +168,7 @@ impl Target {
         for face in self.data.faces() {
             unsaid.data.set_name(face, None);
         }
+        unsaid.odd.clear();
         unsaid
     }
 }

@@ -120,7 +120,7 @@ fn with_repeats_rare_the_posterior_is_the_exact_one() {
 
 #[test]
 fn with_statements_in_conflict_the_posterior_is_the_exact_one() {
-    compare(&["given, evidence", "latent 2, evidence, repeat"], 600);
+    compare(&["given, evidence", "given, evidence, odd looks", "latent 2, evidence, repeat"], 600);
 }
 
 #[test]

@@ -44,14 +44,14 @@ fn removing_and_inserting_a_face_restores_the_state() {
     let (mut shared, mut alone) = (0, 0);
     for case in every_case() {
         let target = &case.target;
-        let (model, data) = target.parts();
+        let data = target.data();
         for seed in 0..10 {
             let (mut state, mut rng) = sweeps(&case, 5, seed);
             let before = state.clone();
             let mut is_restored = true;
             let mut x = Centred::default();
             for face in data.faces() {
-                model.face.centre(data.embedding(face), &mut x);
+                state.look(face, target, &mut x);
                 let home = state.seating().identity_of(face).unwrap();
                 let is_alone = state.seating().n_of(home) == 1;
                 assert_eq!(state.remove(face, &x, target), home);

@@ -151,6 +151,7 @@ fn faces(library: &Library, options: &ExportOptions) -> anyhow::Result<Outcome> 
     table.frames = columns.frames;
     table.truth = columns.truth;
     table.other = columns.other;
+    table.other.extend(dataset::said_by(&table.dataset));
     match options.format {
         Format::Parquet => dataset::write_parquet(path, &table)?,
         _ => dataset::write(path, &table)?,
@@ -189,6 +190,11 @@ fn in_order(data: &Dataset) -> anyhow::Result<Dataset> {
             .map(|&face| NewFace { embedding: data.embedding(face), name: name(face) })
             .collect();
         out.push_frame(context, &faces)?;
+    }
+    for face in data.faces() {
+        if let Some(label) = data.label(face).filter(|label| label.is_word) {
+            out.say_name(face, &data.names()[label.name.index()]);
+        }
     }
     Ok(out)
 }

@@ -70,7 +70,7 @@ pub(super) fn statements(
         anyhow::ensure!(!is_name || name.is_some(), wrong("found no name, wanted one"));
         let at =
             row.get("at").and_then(|at| at.as_f64().or_else(|| at.as_str()?.parse().ok())).unwrap_or(0.0);
-        let by = text("by").unwrap_or("import").to_owned();
+        let by = text("by").unwrap_or(kith_store::IMPORT).to_owned();
         statements.push(kith_store::Imported {
             kind,
             face: face.to_owned(),

@@ -22,8 +22,9 @@ pub fn log(options: &LogOptions) -> anyhow::Result<Outcome> {
     let belief = if entries.is_empty() { None } else { Believed::open(&library).ok() };
     let mut out = std::io::BufWriter::new(crate::progress::stdout());
     let mut n_shown = 0;
-    for entry in &entries {
-        let agreement = belief.as_ref().filter(|_| entry.stands).and_then(|belief| belief.agreement(entry));
+    let agreements = belief.as_ref().map_or(vec![None; entries.len()], |belief| belief.agreements(&entries));
+    for (entry, agreement) in entries.iter().zip(agreements) {
+        let agreement = agreement.filter(|_| entry.stands);
         let is_doubtful = agreement.is_some_and(|p| p < DOUBTFUL);
         if options.doubtful && !is_doubtful {
             continue;
@@ -33,6 +34,9 @@ pub fn log(options: &LogOptions) -> anyhow::Result<Outcome> {
         if options.json {
             object["agreement"] = json!(agreement);
             object["doubtful"] = json!(is_doubtful);
+            if is_doubtful {
+                object["looks_like"] = json!(looks_like(&library, belief.as_ref(), entry)?);
+            }
             writeln!(out, "{object}")?;
             continue;
         }
@@ -44,12 +48,20 @@ pub fn log(options: &LogOptions) -> anyhow::Result<Outcome> {
         };
         line += if entry.stands { "" } else { " (taken back)" };
         if let Some(p) = agreement.filter(|_| is_doubtful) {
-            line += &format!(" (doubtful: {} probable)", percent(p));
+            let looks = looks_like(&library, belief.as_ref(), entry)?;
+            let looks = looks.map_or(String::new(), |other| format!(", {face} looks like {other}"));
+            line += &format!(" (doubtful: {} probable{looks})", percent(p));
         }
         writeln!(out, "{:>5}  {}  {line}", entry.act, entry.by)?;
     }
     out.flush()?;
     Ok(if n_shown == 0 { Outcome::Negative } else { Outcome::Done })
+}
+
+/// The face that the one looks most like that an entry is about.
+fn looks_like(library: &Library, belief: Option<&Believed>, entry: &Entry) -> anyhow::Result<Option<String>> {
+    let other = belief.zip(entry.face).and_then(|(belief, face)| belief.look_alike(face));
+    Ok(other.map(|face| library.key_of(face)).transpose()?)
 }
 
 /// An entry as an object; `kith import` reads it.

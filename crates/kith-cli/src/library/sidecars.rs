@@ -5,16 +5,13 @@ use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use kith_store::{FaceRow, Kind, Library, Photo, PhotoRow};
+use kith_store::{FaceRow, Kind, Library, OTHERS, Photo, PhotoRow};
 use kith_vision::sidecar::{Named, Picture, with_names};
 use kith_vision::{Orientation, names};
 
 use super::args::ExportOptions;
 use crate::Outcome;
 use crate::progress::{count, note};
-
-/// Names that other programs left are theirs; a person has not said them here.
-const OTHERS: [&str; 6] = ["dataset", "mwg", "microsoft", "iptc", "picasa", "takeout"];
 
 /// Runs the verb.
 pub fn run(library: &Library, options: &ExportOptions) -> anyhow::Result<Outcome> {

@@ -19,7 +19,7 @@ use super::Belief;
 use crate::chain::Draw;
 use crate::data::{Dataset, Statement};
 use crate::ids::FaceId;
-use crate::model::Model;
+use crate::model::{Model, ln_odds};
 
 /// How many questions are weighed exactly.
 const CANDIDATES: usize = 200;
@@ -184,10 +184,13 @@ fn uncertain_pairs(draws: &[Draw], centres: &[(FaceId, &[FaceId])]) -> Vec<(Face
 /// How probable the names are that the faces of each identity were given or denied, as in
 /// [`crate::gibbs::names::ln_weights`]; of all other names together, unknown ones among them, unknown has the weight.
 fn known(draw: &Draw, data: &Dataset, model: &Model) -> Vec<Known> {
-    let mut votes: Vec<BTreeMap<usize, f64>> = vec![BTreeMap::new(); draw.n_identities()];
+    // How often each name was given, and ln of the odds that all of these are right.
+    let mut votes: Vec<BTreeMap<usize, (f64, f64)>> = vec![BTreeMap::new(); draw.n_identities()];
     for (face, &identity) in data.faces().zip(&draw.identities) {
-        let given = data.given_name(face);
-        given.iter().for_each(|label| *votes[identity as usize].entry(label.index()).or_default() += 1.0);
+        let Some(given) = data.label(face) else { continue };
+        let (n, odds) = votes[identity as usize].entry(given.name.index()).or_default();
+        *n += 1.0;
+        *odds += ln_odds(if given.is_word { model.evidence.is } else { draw.globals.error_rate });
     }
     let mut denials: BTreeMap<(usize, usize), f64> = BTreeMap::new();
     for statement in data.evidence().statements() {
@@ -199,13 +202,12 @@ fn known(draw: &Draw, data: &Dataset, model: &Model) -> Vec<Known> {
     // A weight far below any that matters is kept from being zero.
     let ln_weight = |name: usize| draw.globals.name_weights[name].max(1e-300).ln();
     let unknown = draw.globals.name_weights.len() - 1;
-    let ln_odds = (-draw.globals.error_rate).ln_1p() - draw.globals.error_rate.ln();
-    let of_identity = |(identity, votes): (usize, &BTreeMap<usize, f64>)| {
-        let n_votes: f64 = votes.values().sum();
-        let ln_weights = votes.iter().map(|(&label, &own)| {
+    let of_identity = |(identity, votes): (usize, &BTreeMap<usize, (f64, f64)>)| {
+        let n_votes: f64 = votes.values().map(|vote| vote.0).sum();
+        let ln_weights = votes.iter().map(|(&label, &(own, ln_odds))| {
             let ln_others = (-draw.globals.name_weights[label]).ln_1p().max(-700.0);
             let denied = denials.get(&(identity, label)).copied().unwrap_or_default();
-            (1.0 - own) * ln_weight(label) + own * ln_odds
+            (1.0 - own) * ln_weight(label) + ln_odds
                 - (n_votes - own) * ln_others
                 - denied * model.evidence.ln_denial()
         });
@@ -299,26 +301,25 @@ impl Table<'_> {
             }
             About::Who(face) => {
                 let of_draw = |(draw, known): (&Draw, &Vec<Known>)| {
-                    (draw.globals.error_rate, known[draw.identities[face.index()] as usize].clone())
+                    known[draw.identities[face.index()] as usize].clone()
                 };
-                let before: Vec<(f64, Known)> = self.draws.iter().zip(&self.known).map(of_draw).collect();
+                let before: Vec<Known> = self.draws.iter().zip(&self.known).map(of_draw).collect();
                 // A name that was given there, or one that was not.
-                let mut names: Vec<usize> =
-                    before.iter().flat_map(|(_, known)| known.iter().map(|name| name.0)).collect();
+                let mut names: Vec<usize> = before.iter().flatten().map(|name| name.0).collect();
                 names.push(self.n_names);
                 names.sort_unstable();
                 names.dedup();
-                names.iter().filter_map(|&name| self.named(face, name, names.len(), &before)).collect()
+                let p = [1.0 - model.evidence.is, model.evidence.is / names.len() as f64];
+                names.iter().filter_map(|&name| self.named(face, name, p, &before)).collect()
             }
         }
     }
 
-    /// The answer that a face has this name, one of `n_answers`: right with 1 - epsilon, otherwise any of them.
-    fn named(&self, face: FaceId, name: usize, n_answers: usize, before: &[(f64, Known)]) -> Option<Answer> {
+    /// The answer that a face has this name: right with 1 - e, otherwise any of n answers, each with e / n.
+    fn named(&self, face: FaceId, name: usize, p: [f64; 2], before: &[Known]) -> Option<Answer> {
+        let [right, wrong] = p;
         let (mut likelihood, mut after) = (Vec::new(), Vec::new());
-        for (error_rate, known) in before {
-            let wrong = error_rate / n_answers as f64;
-            let right = 1.0 - error_rate;
+        for known in before {
             let unknown = 1.0 - known.iter().map(|(_, share)| share).sum::<f64>();
             let mut names: Known =
                 known.iter().map(|&(k, p)| (k, p * if k == name { right + wrong } else { wrong })).collect();
@@ -375,7 +376,9 @@ mod tests {
 
     fn model() -> Model {
         let prior = crate::model::Isotropic { mean: vec![0.0; 2], kappa: 1.0, shape: 2.0, rate: 1.0 };
-        Model::new(crate::model::FaceModel::isotropic(prior))
+        let mut model = Model::new(crate::model::FaceModel::isotropic(prior));
+        (model.evidence.is, model.evidence.not) = (0.05, 0.01);
+        model
     }
 
     /// The first name, with this probability, for the first person.

@@ -86,6 +86,7 @@ impl Belief {
         let stream = seed.wrapping_add(moment << 20);
         let go_on = |(place, memory): (usize, &Memory)| {
             let mut chain = Chain::resume(memory, stream.wrapping_add(place as u64), &target);
+            chain.heed(touched, &target);
             for _ in 0..ROUNDS {
                 chain.settle(touched, &target);
             }

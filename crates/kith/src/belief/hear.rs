@@ -46,6 +46,7 @@ impl Belief {
         let (target, chains) = self.moving();
         chains.par_iter_mut().for_each(|chain| {
             chain.extend(target);
+            chain.heed(touched, target);
             chain.settle(touched, target);
         });
     }
@@ -63,20 +64,20 @@ impl Target {
     pub fn hear(&mut self, said: &Said<'_>) -> Result<Vec<FaceId>, TargetError> {
         Ok(match *said {
             Said::Name(face, name) => {
-                self.set_name(face, Some(name));
+                self.say_name(face, name);
                 vec![face]
             }
             Said::Not(face, name) => {
                 let label = self.know_name(name);
-                self.say(Statement::Not(face, label))?;
+                self.correct(Statement::Not(face, label))?;
                 vec![face]
             }
             Said::Same(a, b) => {
-                self.say(Statement::Same(a, b))?;
+                self.correct(Statement::Same(a, b))?;
                 vec![a, b]
             }
             Said::Different(a, b) => {
-                self.say(Statement::Different(a, b))?;
+                self.correct(Statement::Different(a, b))?;
                 vec![a, b]
             }
         })

@@ -55,6 +55,9 @@ use crate::model::Model;
 use crate::predict::{Answer, Explained, NewPhoto, Posterior};
 use crate::target::{Target, TargetError};
 
+/// So many draws say whether looks agree with words.
+const FEW_DRAWS: usize = 8;
+
 /// How many chains, and the seed of their random streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chains {
@@ -195,6 +198,17 @@ impl Belief {
     /// Who a face is that was learnt from, and what speaks for whom in each draw, all other faces staying where they are.
     pub fn who_is(&self, face: FaceId) -> Explained {
         self.posterior().who(face, &self.target, self.draws())
+    }
+
+    /// How probable it is that each of some faces would sit where it sits if nothing had been said of it, by a few draws.
+    pub fn at_home(&self, faces: &[FaceId]) -> Vec<(FaceId, f64)> {
+        if faces.is_empty() {
+            return Vec::new();
+        }
+        let step = self.draws().len().div_ceil(FEW_DRAWS);
+        let draws: Vec<Draw> = self.draws().iter().step_by(step).cloned().collect();
+        let posterior = Posterior::new(&self.target, &draws);
+        faces.par_iter().map(|&face| (face, posterior.at_home(face, &self.target, &draws))).collect()
     }
 
     /// The people there are: the representative partition of the draws, with names.

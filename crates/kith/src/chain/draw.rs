@@ -4,6 +4,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::ids::{ContextId, IdentityId, LabelId};
 use crate::model::ContextMode;
+use crate::model::face::ODD;
 use crate::state::{Name, State};
 use crate::target::Target;
 
@@ -17,7 +18,7 @@ pub struct Draw<C = u32, N = LabelId> {
     pub sweep: u64,
     /// `z_n` per face.
     pub identities: Vec<u32>,
-    /// The number of each face's scale; none where faces have no scales.
+    /// The number of each face's scale, or [`ODD`]; none where faces have no scales and none looks odd.
     #[serde(default = "Vec::new", skip_serializing_if = "Vec::is_empty")]
     pub scales: Vec<u8>,
     /// `c*_m` per frame.
@@ -131,7 +132,7 @@ impl Draw {
             sweep,
             identities,
             scales: match model.face.n_scales() {
-                1 => Vec::new(),
+                1 if !data.faces().any(|face| state.faces().scale(face) == ODD) => Vec::new(),
                 _ => data.faces().map(|face| state.faces().scale(face)).collect(),
             },
             contexts,

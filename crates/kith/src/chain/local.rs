@@ -8,7 +8,7 @@ use crate::gibbs::scan::Memo;
 use crate::gibbs::{self, assignments};
 use crate::ids::{FaceId, IdentityId};
 use crate::model::face::Centred;
-use crate::state::Seat;
+use crate::state::{Name, Seat};
 use crate::target::Target;
 
 impl Chain {
@@ -63,6 +63,115 @@ impl Chain {
         gibbs::split_merge::on_pairs(&pairs, state, target, rng);
         gibbs::names::step(state, target, rng);
         debug_assert_eq!(state.check(target), Ok(()));
+    }
+
+    /// Goes over to a state that agrees with what was said of some faces, as near as possible to where the chain is. What is sampled
+    /// has just changed, so this is a starting point, not a step. No single face's move leads from a state in which the face that was called Ann
+    /// is alone, and the one that was denied the name with all their people, to the more probable one in which it left.
+    ///
+    /// First, faces that something was said of sit where looks alone would put them, and identities whose name nobody gave them take
+    /// one that was said of them; then the faces move for whom something is not as it was said, of a pair the one
+    /// that was not named or that is bound less.
+    pub fn heed(&mut self, faces: &[FaceId], target: &Target) {
+        let data = target.data();
+        for &face in faces.iter().filter(|&&face| target.odd(face).is_some()) {
+            let seats = self.seats_by_looks(face, target);
+            let ln_weight = |seat: &&Seat| seat.ln_context + seat.ln_face;
+            let best = seats.iter().max_by(|a, b| ln_weight(a).total_cmp(&ln_weight(b)));
+            let home = best.and_then(|seat| seat.identity);
+            if home.is_some() && home != self.state.seating.identity_of(face) {
+                self.sit_down(face, home, target);
+            }
+        }
+        for &face in faces {
+            let Some(label) = data.label(face).filter(|label| label.is_word) else { continue };
+            let identity = self.state.seating.identity_of(face).expect("every face is seated");
+            let is_given = match self.state.names.of(identity) {
+                Name::Known(name) => self.state.names.heard(identity).n_given(name) > 0,
+                Name::Unknown => false,
+            };
+            if !is_given {
+                self.state.names.set(identity, Name::Known(label.name));
+            }
+        }
+        for &face in faces {
+            if !self.agrees_on_name(face, target) {
+                self.reseat(face, target);
+            }
+        }
+        for &face in faces {
+            for &(other, n_same, n_different) in data.evidence().links(face) {
+                let [mine, theirs] = [face, other].map(|face| self.state.seating.identity_of(face));
+                let wanted = target.model().evidence.ln_bond(n_same, n_different);
+                if (mine == theirs) == (wanted > 0.0) {
+                    continue;
+                }
+                let bound = [face, other].map(|face| {
+                    let is_word = data.label(face).is_some_and(|label| label.is_word);
+                    (is_word, self.ln_staying(face, target))
+                });
+                let [moves, stays] = if bound[0] <= bound[1] { [face, other] } else { [other, face] };
+                if wanted > 0.0 {
+                    let identity = self.state.seating.identity_of(stays);
+                    self.sit_down(moves, identity, target);
+                } else {
+                    self.reseat(moves, target);
+                }
+            }
+        }
+    }
+
+    /// Seats a face at an identity, or a new one.
+    fn sit_down(&mut self, face: FaceId, identity: Option<IdentityId>, target: &Target) {
+        let (state, rng) = (&mut self.state, &mut self.rng);
+        let mut x = Centred::default();
+        state.look(face, target, &mut x);
+        state.remove(face, &x, target);
+        assignments::take(face, identity, &mut x, state, target, rng);
+    }
+
+    /// What a face's seats weigh, usual looks taken for granted; one that it has to itself is left out.
+    fn seats_by_looks(&mut self, face: FaceId, target: &Target) -> Vec<Seat> {
+        let own = self.state.seating.identity_of(face).expect("every face is seated");
+        let mut x = Centred::default();
+        self.state.look(face, target, &mut x);
+        let is_alone = self.state.seating.n_of(own) == 1;
+        if !is_alone {
+            self.state.remove(face, &x, target);
+        }
+        x.set_odd(None);
+        let mut seats = self.state.seats(face, &x, target);
+        match is_alone {
+            true => seats.retain(|seat| seat.identity != Some(own)),
+            false => self.state.insert(face, &x, own, target),
+        }
+        seats
+    }
+
+    /// Whether a face's identity has the name that was said, and none that was denied.
+    fn agrees_on_name(&self, face: FaceId, target: &Target) -> bool {
+        let data = target.data();
+        let identity = self.state.seating.identity_of(face).expect("every face is seated");
+        let Name::Known(name) = self.state.names.of(identity) else {
+            return data.label(face).is_none_or(|label| !label.is_word);
+        };
+        data.label(face).is_none_or(|label| !label.is_word || label.name == name)
+            && !data.evidence().denials(face).contains(&name)
+    }
+
+    /// ln of how much more a face weighs where it sits than at the best other seat, by its looks and the others who sit there.
+    fn ln_staying(&mut self, face: FaceId, target: &Target) -> f64 {
+        let own = self.state.seating.identity_of(face).expect("every face is seated");
+        if self.state.seating.n_of(own) == 1 {
+            return f64::NEG_INFINITY;
+        }
+        let seats = self.seats_by_looks(face, target);
+        let ln_weight = |seat: &Seat| seat.ln_context + seat.ln_face;
+        let at = |is_own: bool| {
+            let seats = seats.iter().filter(|seat| (seat.identity == Some(own)) == is_own);
+            seats.map(ln_weight).fold(f64::NEG_INFINITY, f64::max)
+        };
+        at(true) - at(false)
     }
 
     /// Redraws the name of one identity.

@@ -10,6 +10,7 @@ use crate::gibbs;
 use crate::ids::{ContextId, IdentityId, LabelId};
 use crate::math::{ln_add_exp, ln_sum_exp};
 use crate::model::ContextMode;
+use crate::model::face::ODD;
 use crate::random;
 use crate::state::{Name, State};
 use crate::target::Target;
@@ -91,7 +92,10 @@ impl Chain {
         let mut slots: Vec<Option<IdentityId>> = vec![None; memory.names.len()];
         for (face, remembered) in data.faces().zip(&memory.identities) {
             let scale = memory.scales.get(face.index()).copied().flatten();
-            let is_scale = |&scale: &u8| usize::from(scale) < model.face.n_scales();
+            let is_scale = |&scale: &u8| match scale {
+                ODD => target.odd(face).is_some(),
+                scale => usize::from(scale) < model.face.n_scales(),
+            };
             scale.filter(is_scale).into_iter().for_each(|scale| state.faces.set_scale(face, scale));
             let Some(number) = remembered.map(|number| number as usize) else { continue };
             match slots[number] {

@@ -26,12 +26,19 @@ impl Start {
 
     /// A first state: faces seated, then names and weights drawn given the seats.
     pub fn state(self, target: &Target, rng: &mut Rng) -> State {
-        let _model = target.model();
         let mut state = State::empty(target);
         state.extend(target, rng);
         let mut scan = Scan::new(target);
         let mut order: Vec<FaceId> = target.data().faces().collect();
         rng.shuffle(&mut order);
+        // A face that was said to be somebody is met before those that look like it: its name stays with its people when
+        // one of them was denied it, and who was denied it is met last.
+        let said = |face: &FaceId| {
+            let data = target.data();
+            let is_word = data.label(*face).is_some_and(|label| label.is_word);
+            (!is_word, !data.evidence().denials(*face).is_empty())
+        };
+        order.sort_by_key(said);
         match self {
             Self::Sequential => {
                 let mut n_seated = 0;

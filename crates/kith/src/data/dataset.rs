@@ -1,5 +1,7 @@
 //! Faces in frames: who is on which photo, in which context, under which given name.
 
+use serde::{Deserialize, Serialize};
+
 use super::neighbours::Neighbours;
 use super::{DataError, Embeddings, Evidence, Statement};
 use crate::ids::{ContextId, FaceId, FrameId, LabelId};
@@ -12,10 +14,21 @@ pub struct Dataset {
     faces_in: Vec<Vec<FaceId>>,
     given_context: Vec<Option<ContextId>>,
     contexts: Vec<String>,
-    given_name: Vec<Option<LabelId>>,
+    labels: Vec<Option<Label>>,
+    /// Per name the first face that the owner said it of, of those that still have it when another is named.
+    introduced: Vec<Option<FaceId>>,
     names: Vec<String>,
     evidence: Evidence,
     neighbours: Neighbours,
+}
+
+/// The name that a face was given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Label {
+    /// Which.
+    pub name: LabelId,
+    /// Whether the owner said it of this very face (`evidence.is`); otherwise it came with data (`name.error_rate`).
+    pub is_word: bool,
 }
 
 /// One face of a frame that arrives.
@@ -36,7 +49,8 @@ impl Dataset {
             faces_in: Vec::new(),
             given_context: Vec::new(),
             contexts: Vec::new(),
-            given_name: Vec::new(),
+            labels: Vec::new(),
+            introduced: Vec::new(),
             names: Vec::new(),
             evidence: Evidence::default(),
             neighbours: Neighbours::default(),
@@ -73,7 +87,8 @@ impl Dataset {
             contexts.iter().map(|context| context.as_deref().map(|c| ContextId(known.id_of(c)))).collect();
         let contexts = known.names;
         let mut known = Interned::default();
-        let given_name = names.iter().map(|name| name.as_deref().map(|n| LabelId(known.id_of(n)))).collect();
+        let mut label = |name: &str| Label { name: LabelId(known.id_of(name)), is_word: false };
+        let labels = names.iter().map(|name| name.as_deref().map(&mut label)).collect();
         let names = known.names;
         Ok(Self {
             embeddings,
@@ -81,7 +96,8 @@ impl Dataset {
             faces_in,
             given_context,
             contexts,
-            given_name,
+            labels,
+            introduced: Vec::new(),
             names,
             evidence: Evidence::default(),
             neighbours: Neighbours::default(),
@@ -99,8 +115,8 @@ impl Dataset {
         for face in faces {
             self.embeddings.push(face.embedding)?;
             self.frame_of.push(frame);
-            let label = face.name.map(|name| LabelId(intern(&mut self.names, name)));
-            self.given_name.push(label);
+            let label = face.name.map(|name| Label { name: self.know_name(name), is_word: false });
+            self.labels.push(label);
         }
         let first = self.n_faces() - faces.len();
         self.faces_in.push((first..self.n_faces()).map(FaceId::new).collect());
@@ -110,11 +126,55 @@ impl Dataset {
         Ok(frame)
     }
 
-    /// Gives a face a name, or takes it away. Returns the name's id.
+    /// Gives a face the name that came with it, or takes any name away. Returns the name's id.
     pub fn set_name(&mut self, face: FaceId, name: Option<&str>) -> Option<LabelId> {
-        let label = name.map(|name| LabelId(intern(&mut self.names, name)));
-        self.given_name[face.index()] = label;
-        label
+        let label = name.map(|name| Label { name: self.know_name(name), is_word: false });
+        self.labels[face.index()] = label;
+        label.map(|label| label.name)
+    }
+
+    /// The owner says whose face this is: of several names the latest counts, and it takes back that it was not this one.
+    pub fn say_name(&mut self, face: FaceId, name: &str) -> LabelId {
+        let name = self.know_name(name);
+        let label = Some(Label { name, is_word: true });
+        self.labels[face.index()] = label;
+        self.introduced.resize(self.names.len(), None);
+        let first = &mut self.introduced[name.index()];
+        if first.is_none_or(|first| self.labels[first.index()] != label) {
+            *first = Some(face);
+        }
+        if self.evidence.denials(face).contains(&name) {
+            self.evidence.retain(|&said| said != Statement::Not(face, name));
+        }
+        name
+    }
+
+    /// The owner says something in place of what was said of the same thing before: the latest counts.
+    pub fn correct(&mut self, statement: Statement) -> Result<(), DataError> {
+        let is_same_thing = |said: &Statement| match (statement, *said) {
+            (Statement::Not(..), other) => other == statement,
+            (
+                Statement::Same(a, b) | Statement::Different(a, b),
+                Statement::Same(c, d) | Statement::Different(c, d),
+            ) => [c, d] == [a, b] || [c, d] == [b, a],
+            _ => false,
+        };
+        let is_repeated = match statement {
+            Statement::Same(a, b) | Statement::Different(a, b) => {
+                self.evidence.links(a).iter().any(|link| link.0 == b)
+            }
+            Statement::Not(face, name) => self.evidence.denials(face).contains(&name),
+        };
+        if is_repeated {
+            self.evidence.retain(|said| !is_same_thing(said));
+        }
+        self.say(statement)?;
+        if let Statement::Not(face, name) = statement
+            && self.given_name(face) == Some(name)
+        {
+            self.labels[face.index()] = None;
+        }
+        Ok(())
     }
 
     /// The id of a name, which counts as known from now on, whether or not a face was given it.
@@ -127,7 +187,7 @@ impl Dataset {
         ContextId(intern(&mut self.contexts, context))
     }
 
-    /// Somebody said something about faces.
+    /// Somebody said something about faces; it counts beside all that was said before.
     pub fn say(&mut self, statement: Statement) -> Result<(), DataError> {
         let faces = match statement {
             Statement::Same(a, b) | Statement::Different(a, b) if a == b => {
@@ -157,7 +217,8 @@ impl Dataset {
 
     /// Replaces the given name of a face by another known one, for simulations.
     pub(crate) fn set_label(&mut self, face: FaceId, label: LabelId) {
-        self.given_name[face.index()] = Some(label);
+        let is_word = self.label(face).is_some_and(|label| label.is_word);
+        self.labels[face.index()] = Some(Label { name: label, is_word });
     }
 
     /// N, the number of faces.
@@ -222,7 +283,18 @@ impl Dataset {
 
     /// `y_n`, if the face was named.
     pub fn given_name(&self, face: FaceId) -> Option<LabelId> {
-        self.given_name[face.index()]
+        self.label(face).map(|label| label.name)
+    }
+
+    /// `y_n` and where it comes from, if the face was named.
+    pub fn label(&self, face: FaceId) -> Option<Label> {
+        self.labels[face.index()]
+    }
+
+    /// Whether the owner made a name known by this face.
+    pub fn introduces(&self, face: FaceId) -> bool {
+        let label = self.label(face).filter(|label| label.is_word);
+        label.is_some_and(|label| self.introduced.get(label.name.index()) == Some(&Some(face)))
     }
 
     /// What was said of faces beyond their names.

@@ -13,6 +13,17 @@ pub enum Statement {
     Not(FaceId, LabelId),
 }
 
+impl Statement {
+    /// The faces that it is about.
+    pub fn faces(&self) -> impl Iterator<Item = FaceId> + use<> {
+        let (a, b) = match *self {
+            Self::Same(a, b) | Self::Different(a, b) => (a, Some(b)),
+            Self::Not(face, _) => (face, None),
+        };
+        std::iter::once(a).chain(b)
+    }
+}
+
 /// Another face, how often the two were said to be the same person, and how often different people.
 pub type Link = (FaceId, u32, u32);
 
@@ -44,6 +55,16 @@ impl Evidence {
     /// The names that a face was said not to have, as often as it was said.
     pub fn denials(&self, face: FaceId) -> &[LabelId] {
         self.denials.get(face.index()).map_or(&[], Vec::as_slice)
+    }
+
+    /// Takes back what was said, but for what is to stay.
+    pub(super) fn retain(&mut self, stays: impl Fn(&Statement) -> bool) {
+        let mut left = Self::default();
+        self.statements
+            .iter()
+            .filter(|statement| stays(statement))
+            .for_each(|&statement| left.push(statement));
+        *self = left;
     }
 
     pub(super) fn push(&mut self, statement: Statement) {

@@ -6,7 +6,7 @@ mod evidence;
 mod lengths;
 mod neighbours;
 
-pub use dataset::{Dataset, NewFace};
+pub use dataset::{Dataset, Label, NewFace};
 pub use embeddings::Embeddings;
 pub use evidence::{Evidence, Statement};
 pub use lengths::{Lengths, MOST_TIMES, Strange};

@@ -4,7 +4,7 @@ use super::{Sweep, assignments, contexts, names};
 use crate::cases::{self, Case};
 use crate::ids::{ContextId, FaceId};
 use crate::math::{ln_add_exp, ln_gamma_density, ln_sum_exp};
-use crate::model::face::{Centred, FaceKind};
+use crate::model::face::{Centred, FaceKind, ODD};
 use crate::model::{ContextMode, FaceUpdate, NameUpdate};
 use crate::random::{Rng, driver};
 use crate::simulate::prior;
@@ -63,7 +63,8 @@ fn seats_are_weighed_by_the_joint() {
                 let weights = assignments::ln_weights(face, &x, &removed, &target);
 
                 let mut of_scales = vec![Vec::new(); weights.len()];
-                for scale in 0..model.face.n_scales() as u8 {
+                let odd = target.odd(face).map(|_| ODD);
+                for scale in (0..model.face.n_scales() as u8).chain(odd) {
                     x.set_scale(scale);
                     for (joints, &identity) in of_scales.iter_mut().zip(removed.seating.identities()) {
                         let mut seated = removed.clone();
@@ -190,7 +191,7 @@ fn ln_joints_of_names(identity: crate::ids::IdentityId, state: &State, target: &
 fn the_papers_names_are_near_the_product_they_approximate() {
     let gaps = |alphabet_size: f64| {
         let mut gaps = Vec::new();
-        // The paper knows no denied names.
+        // The paper knows no words of the owner.
         let is_papers = |case: &Case| {
             !case.target.data().names().is_empty() && case.target.data().evidence().statements().is_empty()
         };

@@ -1,6 +1,7 @@
 //! Names `y*_i` of the identities (§C.4), the weights H of names, the error rate and the concentration.
 
-use crate::ids::{IdentityId, LabelId};
+use crate::data::Label;
+use crate::ids::IdentityId;
 use crate::math::{ln_1m_exp, ln_gamma, ln_gamma_density, ln_rising, ln_sum_exp};
 use crate::model::{ErrorRate, Model, NameUpdate, Strength};
 use crate::random::Rng;
@@ -43,13 +44,14 @@ pub(crate) fn redraw(identity: IdentityId, state: &mut State, target: &Target, r
 
 /// ln of the probability of all names that one identity's faces were given, its own name integrated out:
 /// sum_k H(k) prod likelihood(vote | k). In the paper's form, H is its mean given y* (14).
-pub(super) fn ln_evidence(votes: &Votes, names: &Names, model: &Model) -> f64 {
+pub(crate) fn ln_evidence(votes: &Votes, names: &Names, model: &Model) -> f64 {
     // Without votes it is the sum of H, which is one.
-    if votes.is_empty() {
-        0.0
-    } else {
-        ln_sum_exp(&with_denials(exact_ln_weights(votes.given(), names), votes, model))
-    }
+    if votes.is_empty() { 0.0 } else { ln_sum_exp(&ln_weights_given(votes, names, model)) }
+}
+
+/// ln weights of a name over Y, then unknown, given H and all that was said of the faces that bear it.
+pub(crate) fn ln_weights_given(votes: &Votes, names: &Names, model: &Model) -> Vec<f64> {
+    with_denials(exact_ln_weights(votes.given(), names), votes, model)
 }
 
 /// ln weights of an identity's name over Y, then unknown: given H the exact conditional, or in the paper's
@@ -71,31 +73,37 @@ fn with_denials(mut ln_weights: Vec<f64>, votes: &Votes, model: &Model) -> Vec<f
 }
 
 /// ln H(k) prod likelihood(vote | k) for every k in Y, then unknown.
-fn exact_ln_weights(votes: &[(LabelId, u32)], names: &Names) -> Vec<f64> {
-    let ln_wrong = names.error_rate.ln();
-    let ln_right = (-names.error_rate).ln_1p();
+fn exact_ln_weights(votes: &[(Label, u32)], names: &Names) -> Vec<f64> {
     let n_votes: f64 = votes.iter().map(|vote| f64::from(vote.1)).sum();
     // Over prod over votes of epsilon H(y), as if all were wrong: each name k divides by (1 - H(k)) for every vote,
     // and has (1 - epsilon) in place of epsilon H(k) / (1 - H(k)) for its own.
     names
         .all()
         .map(|name| {
-            let own =
-                votes.iter().find(|vote| Name::Known(vote.0) == name).map_or(0.0, |vote| f64::from(vote.1));
+            let (own, ln_odds) = own_votes(votes, name, names);
             let ln_others = match name {
                 Name::Known(_) if n_votes > 0.0 => names.ln_others(name),
                 _ => 0.0,
             };
             // H(k)^(1 - own) in one: with one vote of its own, what is far below exp(-1e15) cancels.
             let ln_weight = if own == 1.0 { 0.0 } else { (1.0 - own) * names.ln_weight(name) };
-            ln_weight + own * (ln_right - ln_wrong) - (n_votes - own) * ln_others
+            ln_weight + ln_odds - (n_votes - own) * ln_others
         })
         .collect()
 }
 
+/// How often a name was given, and ln of the odds that all of these are right.
+fn own_votes(votes: &[(Label, u32)], name: Name, names: &Names) -> (f64, f64) {
+    let own = votes.iter().filter(|vote| Name::Known(vote.0.name) == name);
+    own.fold((0.0, 0.0), |(n, ln_odds), &(given, times)| {
+        let (ln_right, ln_wrong) = names.ln_right_wrong(given);
+        (n + f64::from(times), ln_odds + f64::from(times) * (ln_right - ln_wrong))
+    })
+}
+
 fn paper_ln_weights(identity: IdentityId, state: &State) -> Vec<f64> {
     let names = &state.names;
-    let (lambda, epsilon) = (names.concentration, names.error_rate);
+    let lambda = names.concentration;
     let n_identities = state.seating.n_identities() as f64;
     let votes = names.votes(identity);
     let n_votes: f64 = votes.iter().map(|vote| f64::from(vote.1)).sum();
@@ -108,23 +116,22 @@ fn paper_ln_weights(identity: IdentityId, state: &State) -> Vec<f64> {
             let ln_urn = |count: f64| if count == 0.0 { ln_mass } else { (ln_mass.exp() + count).ln() };
             match name {
                 Name::Unknown => ln_urn(others) - n_votes * (lambda + n_identities).ln(),
-                Name::Known(label) => {
+                Name::Known(_) => {
                     let rest = (lambda + n_identities - (others + 1.0)).ln();
-                    let own = votes.iter().find(|vote| vote.0 == label).map_or(0.0, |vote| f64::from(vote.1));
-                    let ratio = (-epsilon).ln_1p() + rest - epsilon.ln() - ln_urn(others);
-                    ln_urn(others) - n_votes * rest + own * ratio
+                    let (own, ln_odds) = own_votes(votes, name, names);
+                    ln_urn(others) - n_votes * rest + ln_odds + own * (rest - ln_urn(others))
                 }
             }
         })
         .collect()
 }
 
-/// How many given names differ from their identity's name, and how many agree.
+/// How many names that came with data differ from their identity's name, and how many agree.
 fn count_votes(state: &State) -> (f64, f64) {
     let (mut wrong, mut right) = (0.0, 0.0);
     for &identity in state.seating.identities() {
-        for &(given, n) in state.names.votes(identity) {
-            let agrees = state.names.of(identity) == Name::Known(given);
+        for &(given, n) in state.names.votes(identity).iter().filter(|vote| !vote.0.is_word) {
+            let agrees = state.names.of(identity) == Name::Known(given.name);
             *(if agrees { &mut right } else { &mut wrong }) += f64::from(n);
         }
     }
@@ -143,10 +150,10 @@ fn redraw_prior(state: &mut State, rng: &mut Rng) {
     for &identity in state.seating.identities() {
         let name = names.of(identity);
         for &(given, n) in names.votes(identity) {
-            if name == Name::Known(given) {
+            if name == Name::Known(given.name) {
                 continue;
             }
-            shapes[given.index()] += f64::from(n);
+            shapes[given.name.index()] += f64::from(n);
             if let Name::Known(own) = name {
                 let ln_own = ln_1m_exp(names.ln_others(name));
                 shapes[own.index()] += (0..n).map(|_| rng.geometric(ln_own)).sum::<f64>();

@@ -24,6 +24,12 @@ pub fn ln_sum_exp(values: &[f64]) -> f64 {
     highest + values.iter().map(|value| (value - highest).exp()).sum::<f64>().ln()
 }
 
+/// The probabilities that have these ln weights.
+pub(crate) fn shares(ln_weights: &[f64]) -> Vec<f64> {
+    let ln_total = ln_sum_exp(ln_weights);
+    ln_weights.iter().map(|ln| (ln - ln_total).exp()).collect()
+}
+
 /// ln (1 - exp(x)), for x < 0, accurate near both ends (Maechler 2012).
 pub fn ln_1m_exp(x: f64) -> f64 {
     if x > -std::f64::consts::LN_2 { (-x.exp_m1()).ln() } else { (-x.exp()).ln_1p() }

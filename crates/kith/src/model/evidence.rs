@@ -1,4 +1,4 @@
-//! How often what people say is wrong (MODEL.md §7), for each kind of statement.
+//! How often what the owner says of a face is wrong (MODEL.md §7), for each kind of statement.
 
 use super::ModelError;
 use crate::data::Statement;
@@ -12,20 +12,26 @@ pub struct EvidenceModel {
     pub different: f64,
     /// How often a name is denied to somebody who has it.
     pub not: f64,
+    /// How often a name is said of a face of somebody else. Names that come with data have `name.error_rate`.
+    pub is: f64,
+    /// How often the looks of a face are somebody else's, when something was said of it; the cube for the first of a name. Zero: never.
+    pub odd: f64,
 }
 
 impl Default for EvidenceModel {
-    /// Whoever compares two photos of people they know errs about once in fifty times; denying a name that is shown
-    /// beside a face is easier. A slip of the hand must not be believed for ever.
+    /// Nobody errs so rarely; these are not how often people err but what makes a word decide the face that it is about. The
+    /// odds that a face model gives to looks are overstated (tens of nats where a few photos in a hundred are
+    /// answered wrongly), and a word that weighs less than they do is taken for a mistake, or strikes others. A wrong word costs the face that
+    /// it is about, and can be taken back.
     fn default() -> Self {
-        Self { same: 0.02, different: 0.02, not: 0.01 }
+        Self::all(1e-100)
     }
 }
 
 impl EvidenceModel {
-    /// All kinds alike.
+    /// All kinds of statements alike.
     pub fn all(e: f64) -> Self {
-        Self { same: e, different: e, not: e }
+        Self { same: e, different: e, not: e, is: e, odd: 1e-3 }
     }
 
     /// e of a statement.
@@ -49,11 +55,15 @@ impl EvidenceModel {
     }
 
     pub(super) fn check(&self) -> Result<(), ModelError> {
-        for (key, e) in [("same", self.same), ("different", self.different), ("not", self.not)] {
+        let keys = [("same", self.same), ("different", self.different), ("not", self.not), ("is", self.is)];
+        for (key, e) in keys {
             if !(1e-300..0.5).contains(&e) {
                 let key = format!("evidence.{key}");
                 return Err(ModelError::value(&key, e, "a number above 0 and below 0.5"));
             }
+        }
+        if !(0.0..0.5).contains(&self.odd) {
+            return Err(ModelError::value("evidence.odd", self.odd, "0, or a number below 0.5"));
         }
         Ok(())
     }

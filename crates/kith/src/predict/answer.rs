@@ -65,6 +65,8 @@ pub struct Tally<'w> {
     unknown_name: f64,
     /// By name, then sample.
     of_name: Vec<Vec<f64>>,
+    /// By sample, the probability of identities seen of whose names nothing was said.
+    unsaid: Vec<f64>,
 }
 
 impl<'w> Tally<'w> {
@@ -77,18 +79,39 @@ impl<'w> Tally<'w> {
             stranger: 0.0,
             unknown_name: 0.0,
             of_name: vec![vec![0.0; weights.len()]; n_names],
+            unsaid: vec![0.0; weights.len()],
         }
     }
 
     /// A sample gives one of its identities, which has this name, this probability.
-    pub(super) fn add(&mut self, sample: usize, name: Option<LabelId>, p: f64) {
+    fn add_called(&mut self, sample: usize, name: Name, p: f64) {
         match name {
-            Some(label) => {
+            Name::Known(label) => {
                 self.acquainted += self.weights[sample] * p;
                 self.of_name[label.index()][sample] += p;
             }
-            None => self.add_unnamed(self.weights[sample] * p),
+            Name::Unknown => self.add_unnamed(self.weights[sample] * p),
         }
+    }
+
+    /// A sample gives one of its identities this probability; its name is one of Y, then unknown, with these, or where
+    /// nothing was said of it with those that [`Tally::add_unsaid`] is told.
+    pub(super) fn add(&mut self, sample: usize, names: Option<&[f64]>, p: f64) {
+        let Some(names) = names else {
+            self.unsaid[sample] += p;
+            return;
+        };
+        let (unknown, known) = names.split_last().expect("unknown is always there");
+        let weighted = self.weights[sample] * p;
+        self.acquainted += weighted * known.iter().sum::<f64>();
+        self.add_unnamed(weighted * unknown);
+        self.of_name.iter_mut().zip(known).for_each(|(values, share)| values[sample] += share * p);
+    }
+
+    /// The identities of a sample of whose names nothing was said have these: H.
+    pub(super) fn add_unsaid(&mut self, sample: usize, names: &[f64]) {
+        let p = std::mem::take(&mut self.unsaid[sample]);
+        self.add(sample, Some(names), p);
     }
 
     /// Identities without a known name have this probability more, over all samples.
@@ -106,20 +129,22 @@ impl<'w> Tally<'w> {
         self.of_name.iter_mut().zip(known).for_each(|(values, share)| values[sample] += share * p);
     }
 
-    /// A sample weighs the seats of a face of the data. Somebody new whom the face itself was named for is no stranger.
+    /// A sample weighs the seats of a face of the data, whose names are those that the sample has drawn.
     pub fn count(&mut self, sample: usize, seats: &[Seat], names_of_new: &[f64], is_named: bool) {
         for seat in seats {
             match (seat.identity, seat.name) {
-                (Some(_), Name::Known(label)) => self.add(sample, Some(label), seat.p),
-                (Some(_), Name::Unknown) => self.add(sample, None, seat.p),
-                (None, _) => {
-                    self.add_new(sample, seat.p, names_of_new);
-                    if is_named {
-                        self.stranger -= self.weights[sample] * seat.p;
-                        self.acquainted += self.weights[sample] * seat.p;
-                    }
-                }
+                (Some(_), name) => self.add_called(sample, name, seat.p),
+                (None, _) => self.add_new_of_data(sample, seat.p, names_of_new, is_named),
             }
+        }
+    }
+
+    /// As [`Tally::add_new`], of a face of the data. Somebody new whom the face itself was named for is no stranger.
+    pub(super) fn add_new_of_data(&mut self, sample: usize, p: f64, names: &[f64], is_named: bool) {
+        self.add_new(sample, p, names);
+        if is_named {
+            self.stranger -= self.weights[sample] * p;
+            self.acquainted += self.weights[sample] * p;
         }
     }
 
@@ -165,7 +190,7 @@ mod tests {
         let mut tally = Tally::new(&weights, 2);
         for sample in 0..50 {
             // Two draws of fifty call the person by another name.
-            tally.add(sample, Some(LabelId(u32::from(sample < 2))), 1.0 + 1e-14);
+            tally.add_called(sample, Name::Known(LabelId(u32::from(sample < 2))), 1.0 + 1e-14);
         }
         let answer = tally.answer();
         assert_eq!((answer.acquainted, answer.stranger, answer.unknown_name), (1.0, 0.0, 0.0));
@@ -177,7 +202,7 @@ mod tests {
     #[test]
     fn a_face_that_nothing_explains_is_nobody_who_was_seen() {
         let mut tally = Tally::new(&[1.0], 1);
-        tally.add(0, Some(LabelId(0)), f64::NAN);
+        tally.add(0, Some(&[0.5, 0.5]), f64::NAN);
         tally.add_new(0, f64::NAN, &[0.5, 0.5]);
         let answer = tally.answer();
         assert_eq!((answer.acquainted, answer.familiar, answer.stranger), (0.0, 0.0, 1.0));

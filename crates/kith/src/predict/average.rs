@@ -60,9 +60,10 @@ impl Posterior {
                 tally.add_new(draw, marginal.new[face], &self.draws[draw].globals.name_weights);
                 let pooled = &self.draws[draw];
                 for &(identity, p) in &marginal.identities[face] {
-                    tally.add(draw, pooled.name[identity as usize], p);
+                    tally.add(draw, pooled.name_shares(identity, &self.model), p);
                     of_group.add(pooled.group[identity as usize] as usize, weights[draw] * p);
                 }
+                tally.add_unsaid(draw, &pooled.globals.name_weights);
             }
             let identity = self.most_probable(of_group.into_sorted(), None);
             Answer { identity, context: context.clone(), ..tally.answer() }
@@ -86,8 +87,11 @@ impl Posterior {
         } else {
             alone.for_each_seat(self, |draw, identity, group, p| {
                 of_group.add(group as usize, weights[draw] * p);
-                tally.add(draw, self.draws[draw].name[identity as usize], p);
+                tally.add(draw, self.draws[draw].name_shares(identity, &self.model), p);
             });
+            for (draw, pooled) in self.draws.iter().enumerate() {
+                tally.add_unsaid(draw, &pooled.globals.name_weights);
+            }
         }
         let identity = self.most_probable(of_group.into_sorted(), None);
         let context = self.context(&alone.marginals, &weights, context);

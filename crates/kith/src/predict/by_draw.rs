@@ -63,14 +63,22 @@ impl Posterior {
         [ln_stranger, ln_seen]: [f64; 2],
     ) -> ByDraw {
         let stranger = ln_stranger.exp();
-        let mut of_name: Vec<f64> = draw.globals.name_weights.iter().map(|h| h * stranger).collect();
+        let mut of_name = vec![0.0; self.n_names + 1];
+        let mut add =
+            |p: f64, names: &[f64]| of_name.iter_mut().zip(names).for_each(|(sum, share)| *sum += p * share);
+        // Nothing was said of the names of somebody new, and of most of those seen: they have H.
+        let mut unsaid = stranger;
         let (mut identity, mut most) = (None, stranger);
         for (number, p) in known {
-            of_name[draw.name[number as usize].map_or(self.n_names, |label| label.index())] += p;
+            match draw.name_shares(number, &self.model) {
+                Some(names) => add(p, names),
+                None => unsaid += p,
+            }
             if p > most {
                 (identity, most) = (Some(number), p);
             }
         }
+        add(unsaid, &draw.globals.name_weights);
         let best = (0..self.n_names).max_by(|&a, &b| of_name[a].total_cmp(&of_name[b]));
         let name = best.filter(|&best| of_name[best] > of_name[self.n_names]).map(LabelId::new);
         ByDraw { ln_stranger, ln_seen, identity, name }

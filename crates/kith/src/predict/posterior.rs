@@ -1,14 +1,17 @@
 //! The posterior: pooled draws of all chains, immutable, with equal groups of faces kept once.
 
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
 use crate::chain::{Draw, Globals};
+use crate::gibbs::names::ln_weights_given;
 use crate::gibbs::scan::Screen;
 use crate::ids::{FaceId, LabelId};
-use crate::math::ln_sum_exp;
+use crate::math::{ln_sum_exp, shares};
 use crate::model::face::{Centred, Group};
 use crate::model::{ContextMode, FaceModel, Model};
 use crate::state::ln_seat;
+use crate::state::{Names, Votes};
 use crate::target::Target;
 
 /// Draws pooled for prediction. An identity of a draw is known by the set of its faces: most sets occur in many
@@ -23,7 +26,7 @@ pub struct Posterior {
     /// The faces of each group, one list after the other, and where each begins.
     members: Vec<FaceId>,
     begins: Vec<usize>,
-    /// The scale of each of them; none where faces have no scales.
+    /// The scale of each of them.
     scales: Vec<u8>,
     pub(super) draws: Vec<Pooled>,
     n_faces: usize,
@@ -50,6 +53,17 @@ pub(super) struct Pooled {
     pub ln_unseen: f64,
     pub globals: Globals,
     pub contexts: Vec<PooledContext>,
+    /// H and epsilon.
+    pub names: Names,
+    /// The identities of whose faces' names anything was said.
+    pub voted: HashMap<u32, Voted>,
+}
+
+/// What was said of the names of one identity's faces, and how probable it makes its names, where that was asked.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Voted {
+    pub votes: Votes,
+    shares: OnceLock<Vec<f64>>,
 }
 
 /// One context of a draw: N_ci, N_c., M_c, alpha_c.
@@ -176,7 +190,8 @@ impl Posterior {
         out.clear();
         // Where a bound is not a number, nothing is known.
         let known = |bound: f32| if bound.is_nan() { f64::INFINITY } else { f64::from(bound) };
-        out.extend(bounds.into_iter().zip(&self.ln_highest_seat).map(|(bound, seat)| seat + known(bound)));
+        let bounds = bounds.into_iter().map(|bound| x.bound(bound));
+        out.extend(bounds.zip(&self.ln_highest_seat).map(|(bound, seat)| seat + known(bound)));
     }
 
     /// Whether one context holds everything.
@@ -196,7 +211,7 @@ impl Posterior {
     pub(super) fn ln_without(&self, group: usize, face: FaceId, x: &Centred) -> f64 {
         let place = self.members(group).iter().position(|&other| other == face).expect("the face is there");
         let mut x = x.clone();
-        self.scales.get(self.begins[group] + place).into_iter().for_each(|&scale| x.set_scale(scale));
+        x.set_scale(self.scales[self.begins[group] + place]);
         ln_without(&self.groups[group], &x, &self.model.face)
     }
 }
@@ -205,6 +220,13 @@ impl Pooled {
     /// The largest alpha_c.
     pub fn highest_concentration(&self) -> f64 {
         self.contexts.iter().map(|context| context.concentration).fold(0.0, f64::max)
+    }
+
+    /// How probable each name is an identity's, over Y and then unknown, its own name y* integrated out; `None` where
+    /// nothing was said of it, and it is H.
+    pub fn name_shares(&self, identity: u32, model: &Model) -> Option<&[f64]> {
+        let voted = self.voted.get(&identity)?;
+        Some(voted.shares.get_or_init(|| shares(&ln_weights_given(&voted.votes, &self.names, model))))
     }
 
     /// pi_0i in column 0, N_ci + alpha_c pi_0i in column 1 + c.
@@ -278,6 +300,12 @@ impl Pool {
         }
         let group = faces_of.iter().map(|faces| self.intern(faces, draw, target)).collect();
 
+        let mut voted: HashMap<u32, Voted> = HashMap::new();
+        for (face, &identity) in data.faces().zip(&draw.identities) {
+            if data.given_name(face).is_some() || !data.evidence().denials(face).is_empty() {
+                voted.entry(identity).or_default().votes.add_face(face, data);
+            }
+        }
         let mut contexts: Vec<PooledContext> = draw
             .globals
             .local_concentration
@@ -304,6 +332,12 @@ impl Pool {
             ln_unseen: draw.globals.unseen.ln(),
             globals: draw.globals.clone(),
             contexts,
+            names: Names::recalled(
+                &draw.globals.name_weights,
+                draw.globals.error_rate,
+                target.model().evidence.is,
+            ),
+            voted,
         }
     }
 
@@ -339,7 +373,8 @@ impl Pool {
         }
         self.groups.push(group);
         self.members.extend_from_slice(faces);
-        self.scales.extend(faces.iter().filter_map(|&face| scale_of(face)));
+        let scale = |&face: &FaceId| scale_of(face).unwrap_or(model.face.middle_scale());
+        self.scales.extend(faces.iter().map(scale));
         self.begins.push(self.members.len());
         self.index.insert((key, scales), number);
         self.latest.insert(key, number);

@@ -1,5 +1,6 @@
 //! Draws from the model itself: latent variables and data together, for tests and power studies.
 
+use crate::data::Label;
 use crate::ids::{FaceId, LabelId};
 use crate::model::{ErrorRate, LocalConcentration, Strength, ln_odds};
 use crate::random::Rng;
@@ -38,10 +39,11 @@ fn ln_statements(state: &State, target: &Target) -> f64 {
 pub fn redraw_data(state: &mut State, target: &mut Target, rng: &mut Rng) {
     draw_embeddings(state, target, rng);
     for face in target.data().faces() {
-        if target.data().given_name(face).is_some() {
+        if let Some(Label { is_word, .. }) = target.data().label(face) {
             let name = name_of(state, face);
+            let given = |label| Label { name: LabelId::new(label), is_word };
             let mut ln_weights: Vec<f64> = (0..state.names().n_known())
-                .map(|label| state.names().ln_likelihood(LabelId::new(label), name))
+                .map(|label| state.names().ln_likelihood(given(label), name))
                 .collect();
             target.set_label(face, LabelId::new(rng.categorical_ln(&mut ln_weights)));
         }
@@ -108,11 +110,9 @@ fn name_of(state: &State, face: FaceId) -> Name {
 fn draw_names(state: &State, target: &mut Target, rng: &mut Rng) -> bool {
     let names = state.names();
     for face in target.data().faces() {
-        if target.data().given_name(face).is_none() {
-            continue;
-        }
+        let Some(label) = target.data().label(face) else { continue };
         let own = name_of(state, face);
-        let is_wrong = rng.bernoulli(names.error_rate());
+        let is_wrong = rng.bernoulli(names.ln_right_wrong(label).1.exp());
         let shown = if is_wrong {
             // H without the identity's own name; an unknown name is one of so many that it excludes nothing.
             let mut ln_weights: Vec<f64> = names

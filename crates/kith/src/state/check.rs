@@ -1,7 +1,7 @@
 //! The invariants of a state by name: every statistic is recomputed from `z`, `c*` and `y*` and compared.
 
 use super::{Name, State};
-use crate::data::Dataset;
+use crate::data::{Dataset, Label};
 use crate::ids::{ContextId, IdentityId};
 use crate::model::face::Centred;
 use crate::model::{ContextMode, FaceUpdate, Model};
@@ -110,12 +110,14 @@ impl State {
         for &identity in self.seating.identities() {
             for name in self.names.all() {
                 let Name::Known(label) = name else { continue };
-                let given = data.faces().filter(|&face| {
-                    self.seating.identity_of(face) == Some(identity) && data.given_name(face) == Some(label)
-                });
-                let votes = self.names.votes(identity).iter().find(|vote| vote.0 == label);
-                let counted = votes.map_or(0, |vote| vote.1 as usize);
-                agree(&format!("votes of {identity:?} for {label:?}"), counted, given.count())?;
+                for given in [false, true].map(|is_word| Label { name: label, is_word }) {
+                    let faces = data.faces().filter(|&face| {
+                        self.seating.identity_of(face) == Some(identity) && data.label(face) == Some(given)
+                    });
+                    let votes = self.names.votes(identity).iter().find(|vote| vote.0 == given);
+                    let counted = votes.map_or(0, |vote| vote.1 as usize);
+                    agree(&format!("votes of {identity:?} for {given:?}"), counted, faces.count())?;
+                }
                 let faces = data.faces().filter(|&f| self.seating.identity_of(f) == Some(identity));
                 let denied = faces.flat_map(|f| data.evidence().denials(f)).filter(|&&l| l == label).count();
                 let denials = self.names.heard(identity).denied().iter().find(|vote| vote.0 == label);

@@ -6,7 +6,7 @@
 use super::{Name, State};
 use crate::data::Statement;
 use crate::ids::FaceId;
-use crate::math::ln_sum_exp;
+use crate::math::{ln_sum_exp, shares};
 use crate::model::ln_odds;
 use crate::target::Target;
 
@@ -20,7 +20,7 @@ impl State {
                 out[self.seating.place_of(identity)] += target.model().evidence.ln_bond(n_same, n_different);
             }
         }
-        let (given, denials) = (data.given_name(face), data.evidence().denials(face));
+        let (given, denials) = (data.label(face), data.evidence().denials(face));
         if given.is_none() && denials.is_empty() {
             return;
         }
@@ -62,7 +62,7 @@ impl State {
 
     /// ln weights of the name of a new identity that a face opens (deviation D6), over Y and then unknown.
     pub(crate) fn ln_names_of_new(&self, face: FaceId, target: &Target) -> Vec<f64> {
-        let mut ln_weights = self.names.ln_weights_of_new(target.data().given_name(face));
+        let mut ln_weights = self.names.ln_weights_of_new(target.data().label(face));
         for label in target.data().evidence().denials(face) {
             ln_weights[label.index()] -= target.model().evidence.ln_denial();
         }
@@ -71,9 +71,7 @@ impl State {
 
     /// The probabilities of the name of a new identity that a face would open, over Y and then unknown.
     pub fn names_of_new(&self, face: FaceId, target: &Target) -> Vec<f64> {
-        let ln_weights = self.ln_names_of_new(face, target);
-        let ln_total = ln_sum_exp(&ln_weights);
-        ln_weights.iter().map(|ln| (ln - ln_total).exp()).collect()
+        shares(&self.ln_names_of_new(face, target))
     }
 
     /// ln of the probability of all statements, from the statistics that a state keeps.

@@ -6,7 +6,7 @@ use super::{Name, State};
 use crate::data::{Dataset, Statement};
 use crate::ids::{FaceId, IdentityId};
 use crate::math::{ln_beta_density, ln_gamma};
-use crate::model::face::{FaceKind, factor_to};
+use crate::model::face::{FaceKind, ODD, factor_to};
 use crate::model::{ContextMode, ErrorRate, FaceUpdate, FullPrior, Isotropic, NameUpdate};
 use crate::target::Target;
 
@@ -109,19 +109,19 @@ impl State {
         let prior = match &target.model().face.kind {
             FaceKind::Isotropic(prior) => prior,
             FaceKind::Full(full) => {
-                let faces = |identity| members(self, data, identity).collect::<Vec<_>>();
+                let faces = |identity| shown(self, data, identity);
                 let of_faces = identities.map(|&identity| self.ln_full(full.prior(), data, &faces(identity)));
                 let of_faces: f64 = of_faces.sum();
-                let of_scales =
-                    data.faces().map(|face| ln_scale(full.prior().spread, self.faces.scale(face)));
-                return of_faces + of_scales.sum::<f64>();
+                let usual = data.faces().filter(|&face| self.faces.scale(face) != ODD);
+                let of_scales = usual.map(|face| ln_scale(full.prior().spread, self.faces.scale(face)));
+                return of_faces + of_scales.sum::<f64>() + self.ln_odd(target);
             }
         };
-        identities
+        let of_identities: f64 = identities
             .map(|&identity| match target.model().face.update {
                 FaceUpdate::Collapsed => {
-                    let faces: Vec<FaceId> = members(self, data, identity).collect();
-                    ln_marginal(prior, data, &faces)
+                    let faces = shown(self, data, identity);
+                    if faces.is_empty() { 0.0 } else { ln_marginal(prior, data, &faces) }
                 }
                 FaceUpdate::Explicit => {
                     let theta = self.faces.theta(identity).expect("theta* is kept");
@@ -134,7 +134,19 @@ impl State {
                     theta.ln_prior(prior) + each.sum::<f64>()
                 }
             })
-            .sum()
+            .sum();
+        of_identities + self.ln_odd(target)
+    }
+
+    /// rho g for every face with odd looks, 1 - rho for every other that might have them (MODEL.md §7).
+    fn ln_odd(&self, target: &Target) -> f64 {
+        let mut ln_p = 0.0;
+        for face in target.data().faces() {
+            let Some(odd) = target.odd(face) else { continue };
+            let rho = odd.ln_p.exp();
+            ln_p += if self.faces.scale(face) == ODD { rho.ln() + odd.ln_density } else { (1.0 - rho).ln() };
+        }
+        ln_p
     }
 
     /// p(H) p(y* | H) p(y | y*, H) of MODEL.md §5, and the priors of lambda and epsilon.
@@ -170,7 +182,9 @@ impl State {
             }
         }
         for face in target.data().faces() {
-            let Some(given) = target.data().given_name(face) else { continue };
+            let Some(label) = target.data().label(face) else { continue };
+            let epsilon = if label.is_word { model.evidence.is } else { epsilon };
+            let given = label.name;
             let identity = self.seating.identity_of(face).expect("every face is seated");
             ln_p += match self.names.of(identity) {
                 Name::Known(label) if label == given => (1.0 - epsilon).ln(),
@@ -192,6 +206,11 @@ fn members<'a>(
     identity: IdentityId,
 ) -> impl Iterator<Item = FaceId> + 'a {
     data.faces().filter(move |&face| state.seating.identity_of(face) == Some(identity))
+}
+
+/// The faces that show what the identity looks like.
+fn shown(state: &State, data: &Dataset, identity: IdentityId) -> Vec<FaceId> {
+    members(state, data, identity).filter(|&face| state.faces.scale(face) != ODD).collect()
 }
 
 /// The Gaussian-inverse gamma marginal of MODEL.md §4, from the mean and the scatter.
@@ -242,6 +261,9 @@ impl State {
     /// `power * ln f` of the full-covariance model as it stands in its documentation: moments face by face, the
     /// determinant by elimination, the residuals' t as a ratio of multivariate Gamma functions.
     fn ln_full(&self, prior: &FullPrior, data: &Dataset, faces: &[FaceId]) -> f64 {
+        if faces.is_empty() {
+            return 0.0;
+        }
         let (n, d) = (faces.len() as f64, prior.between.len());
         let lambdas: Vec<f64> = faces.iter().map(|&f| lambda(prior.spread, self.faces.scale(f))).collect();
         let total: f64 = lambdas.iter().sum();

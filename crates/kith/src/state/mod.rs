@@ -54,7 +54,7 @@ impl State {
                 context_concentration: model.context.concentration.start(),
             },
             faces: Faces::new(&model.face),
-            names: Names::new(&model.name),
+            names: Names::new(model),
         }
     }
 

@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::Votes;
-use crate::data::Dataset;
+use crate::data::{Dataset, Label};
 use crate::ids::{FaceId, IdentityId, LabelId};
 use crate::math::{ln_1m_exp, ln_add_exp, ln_sum_exp};
-use crate::model::{NameModel, NameUpdate};
+use crate::model::{Model, NameModel, NameUpdate};
 
 /// The name of an identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,6 +33,8 @@ pub struct Names {
     pub(crate) concentration: f64,
     /// epsilon.
     pub(crate) error_rate: f64,
+    /// The error rate of names that the owner said.
+    word_error_rate: f64,
     /// Which of the two gives the weights of names.
     update: Update,
 }
@@ -45,7 +47,9 @@ enum Update {
 }
 
 impl Names {
-    pub(super) fn new(model: &NameModel) -> Self {
+    pub(super) fn new(model: &Model) -> Self {
+        let word_error_rate = model.evidence.is;
+        let model = &model.name;
         let update = match model.update {
             NameUpdate::Exact => Update::Exact,
             NameUpdate::Paper => Update::Paper,
@@ -58,12 +62,13 @@ impl Names {
             ln_prior: vec![0.0],
             concentration: model.concentration.start(),
             error_rate: model.error_rate.start(),
+            word_error_rate,
             update,
         }
     }
 
-    /// H and epsilon of a draw, and nobody's name.
-    pub(crate) fn recalled(name_weights: &[f64], error_rate: f64) -> Self {
+    /// H and epsilon of a draw, the error rate of names that were said, and nobody's name.
+    pub(crate) fn recalled(name_weights: &[f64], error_rate: f64, word_error_rate: f64) -> Self {
         let n_names = name_weights.len();
         Self {
             of: Vec::new(),
@@ -74,6 +79,7 @@ impl Names {
             ln_prior: name_weights.iter().map(|weight| weight.max(f64::MIN_POSITIVE).ln()).collect(),
             concentration: f64::NAN,
             error_rate,
+            word_error_rate,
             update: Update::Exact,
         }
     }
@@ -89,7 +95,7 @@ impl Names {
     }
 
     /// The names that an identity's faces were given, with how often.
-    pub fn votes(&self, identity: IdentityId) -> &[(LabelId, u32)] {
+    pub fn votes(&self, identity: IdentityId) -> &[(Label, u32)] {
         self.heard[identity.index()].given()
     }
 
@@ -120,6 +126,12 @@ impl Names {
     /// epsilon.
     pub fn error_rate(&self) -> f64 {
         self.error_rate
+    }
+
+    /// ln of how often a given name is right, and wrong.
+    pub(crate) fn ln_right_wrong(&self, given: Label) -> (f64, f64) {
+        let e = if given.is_word { self.word_error_rate } else { self.error_rate };
+        ((-e).ln_1p(), e.ln())
     }
 
     /// The place of a name in lists over Y and unknown.
@@ -163,33 +175,32 @@ impl Names {
 
     /// ln of the likelihood of a given name under an identity's name (B.1, deviation D7; in the paper's
     /// marginal form (16)).
-    pub fn ln_likelihood(&self, given: LabelId, name: Name) -> f64 {
+    pub fn ln_likelihood(&self, given: Label, name: Name) -> f64 {
+        let (ln_right, ln_wrong) = self.ln_right_wrong(given);
+        let shown = Name::Known(given.name);
         match name {
-            Name::Known(label) if label == given => (-self.error_rate).ln_1p(),
-            Name::Known(_) => {
-                self.error_rate.ln() + self.ln_weight(Name::Known(given)) - self.ln_others(name)
-            }
-            Name::Unknown => self.error_rate.ln() + self.ln_weight(Name::Known(given)),
+            _ if name == shown => ln_right,
+            Name::Known(_) => ln_wrong + self.ln_weight(shown) - self.ln_others(name),
+            Name::Unknown => ln_wrong + self.ln_weight(shown),
         }
     }
 
     /// ln of the same likelihood over H(given), the factor that all names but the given one share. H of a long
     /// name that has just been given is exp(-1e24) or less: beside it no other term of a sum would be felt.
-    pub fn ln_evidence(&self, given: LabelId, name: Name) -> f64 {
+    pub fn ln_evidence(&self, given: Label, name: Name) -> f64 {
+        let (ln_right, ln_wrong) = self.ln_right_wrong(given);
         match name {
-            Name::Known(label) if label == given => {
-                (-self.error_rate).ln_1p() - self.ln_weight(Name::Known(given))
-            }
-            Name::Known(_) => self.error_rate.ln() - self.ln_others(name),
-            Name::Unknown => self.error_rate.ln(),
+            _ if name == Name::Known(given.name) => ln_right - self.ln_weight(name),
+            Name::Known(_) => ln_wrong - self.ln_others(name),
+            Name::Unknown => ln_wrong,
         }
     }
 
     /// For a face that opens a new identity: ln H(k) likelihood(given | k) / H(given) for every k in Y and unknown
     /// (deviation D6). Without a given name, ln H.
-    pub fn ln_weights_of_new(&self, given: Option<LabelId>) -> Vec<f64> {
+    pub fn ln_weights_of_new(&self, given: Option<Label>) -> Vec<f64> {
         let weight = |name| match given {
-            Some(given) if name == Name::Known(given) => (-self.error_rate).ln_1p(),
+            Some(given) if name == Name::Known(given.name) => self.ln_right_wrong(given).0,
             Some(given) => self.ln_weight(name) + self.ln_evidence(given, name),
             None => self.ln_weight(name),
         };

@@ -1,8 +1,9 @@
 //! ln p(everything) from the statistics a state keeps: what chains report. [`State::ln_joint_plain`] is its oracle.
 
-use super::{Name, State};
+use super::State;
 use crate::data::Dataset;
 use crate::math::{ln_beta_density, ln_gamma, ln_rising};
+use crate::model::face::ODD;
 use crate::model::{ContextMode, ErrorRate, FaceUpdate, Model, NameUpdate};
 use crate::target::Target;
 
@@ -77,8 +78,11 @@ impl State {
         let model = target.model();
         let identities = self.seating.identities().iter();
         if model.face.update == FaceUpdate::Collapsed {
-            let ln_scales: f64 =
-                target.data().faces().map(|face| model.face.ln_scale(self.faces.scale(face))).sum();
+            let ln_scale = |face| match (self.faces.scale(face), target.odd(face)) {
+                (ODD, odd) => odd.map_or(f64::NEG_INFINITY, |odd| odd.ln_p + odd.ln_density),
+                (scale, odd) => model.face.ln_scale(scale) + odd.map_or(0.0, |odd| odd.ln_usual),
+            };
+            let ln_scales: f64 = target.data().faces().map(ln_scale).sum();
             return ln_scales + identities.map(|&i| model.face.ln_marginal(self.faces.group(i))).sum::<f64>();
         }
         let theta = |identity| self.faces.theta(identity).expect("theta* is kept");
@@ -117,15 +121,7 @@ impl State {
         for &identity in self.seating.identities() {
             let name = names.of(identity);
             for &(given, times) in names.votes(identity) {
-                let ln_other = match name {
-                    Name::Known(_) => names.ln_others(name),
-                    Name::Unknown => 0.0,
-                };
-                ln_p += f64::from(times)
-                    * match name {
-                        Name::Known(label) if label == given => (-epsilon).ln_1p(),
-                        _ => epsilon.ln() + names.ln_weight(Name::Known(given)) - ln_other,
-                    };
+                ln_p += f64::from(times) * names.ln_likelihood(given, name);
             }
         }
         ln_p

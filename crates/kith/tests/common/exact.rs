@@ -15,9 +15,10 @@ use std::f64::consts::PI;
 
 use kith::chain::Draw;
 use kith::data::{Dataset, Statement};
+use kith::ids::FaceId;
 use kith::math::ln_gamma;
 use kith::model::face::FaceKind;
-use kith::model::{ContextMode, ErrorRate, Isotropic, LocalConcentration, Model, Strength};
+use kith::model::{ContextMode, ErrorRate, FaceUpdate, Isotropic, LocalConcentration, Model, Strength};
 
 /// One value of everything discrete; identities, and contexts without a name, by first appearance.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -307,18 +308,60 @@ fn n_repeats(data: &Dataset, z: &[u32]) -> usize {
     pairs.filter(|&(a, b)| z[a] == z[b] && frame_of(a) == frame_of(b)).count()
 }
 
-/// ln p(x | z), theta* integrated out.
+/// ln p(x | z), theta* integrated out, summed over whose looks are odd.
 fn ln_faces(model: &Model, data: &Dataset, z: &[u32]) -> f64 {
     #[allow(irrefutable_let_patterns)] // there may come to be other face models
     let FaceKind::Isotropic(prior) = &model.face.kind else { panic!("only isotropic faces are enumerated") };
+    let xs: Vec<Vec<f64>> =
+        data.faces().map(|face| data.embedding(face).iter().map(|&x| f64::from(x)).collect()).collect();
+    let rhos: Vec<f64> = data.faces().map(|face| rho(model, data, face)).collect();
+    let look_alikes: Vec<f64> = (0..xs.len()).map(|face| ln_look_alikes(prior, &xs, face)).collect();
     let highest = z.iter().max().copied().unwrap_or(0);
-    let of_identity = |identity| {
-        let faces = data.faces().filter(|face| z[face.index()] == identity);
-        let xs: Vec<Vec<f64>> =
-            faces.map(|face| data.embedding(face).iter().map(|&x| f64::from(x)).collect()).collect();
-        ln_marginal(prior, &xs)
+    let mut total = 0.0;
+    for odd in 0..1u32 << xs.len() {
+        let is_odd = |face: usize| odd >> face & 1 == 1;
+        if (0..xs.len()).any(|face| is_odd(face) && rhos[face] == 0.0) {
+            continue;
+        }
+        let of_face =
+            |face| if is_odd(face) { rhos[face].ln() + look_alikes[face] } else { (1.0 - rhos[face]).ln() };
+        let of_identity = |identity| {
+            let faces = (0..xs.len()).filter(|&face| z[face] == identity && !is_odd(face));
+            let shown: Vec<Vec<f64>> = faces.map(|face| xs[face].clone()).collect();
+            if shown.is_empty() { 0.0 } else { ln_marginal(prior, &shown) }
+        };
+        let ln_p: f64 = (0..xs.len()).map(of_face).sum::<f64>() + (0..=highest).map(of_identity).sum::<f64>();
+        total += ln_p.exp();
+    }
+    total.ln()
+}
+
+/// How often the looks of a face are odd, by what was said of it (MODEL.md §7).
+fn rho(model: &Model, data: &Dataset, face: FaceId) -> f64 {
+    let statements = data.evidence().statements();
+    let is_spoken_of = statements.iter().any(|one| one.faces().any(|other| other == face));
+    let is_named = data.label(face).is_some_and(|label| label.is_word);
+    let odd = if model.face.update == FaceUpdate::Collapsed { model.evidence.odd } else { 0.0 };
+    match data.introduces(face) {
+        true => odd.powi(3),
+        false if is_named || is_spoken_of => odd,
+        false => 0.0,
+    }
+}
+
+/// ln of what a face shows whose looks are odd: the densest predictive under its 1, 2, 4, and at most 8 nearest.
+fn ln_look_alikes(prior: &Isotropic, xs: &[Vec<f64>], face: usize) -> f64 {
+    let distance = |other: usize| xs[face].iter().zip(&xs[other]).map(|(a, b)| (a - b).powi(2)).sum::<f64>();
+    let mut others: Vec<usize> = (0..xs.len()).filter(|&other| other != face).collect();
+    others.sort_by(|&a, &b| distance(a).total_cmp(&distance(b)));
+    others.truncate(8);
+    let near: Vec<Vec<f64>> = others.iter().map(|&other| xs[other].clone()).collect();
+    let counts = [1, 2, 4, 8].into_iter().filter(|&n| n < near.len()).chain([near.len()]);
+    let ln_predictive = |n: usize| {
+        let with = [&near[..n], &[xs[face].clone()]].concat();
+        ln_marginal(prior, &with) - ln_marginal(prior, &near[..n])
     };
-    (0..=highest).map(of_identity).sum()
+    counts.map(ln_predictive).fold(f64::NEG_INFINITY, f64::max)
 }
 
 /// ln of the marginal of n faces of one identity (MODEL.md §4), with mean and scatter computed in two passes.
@@ -340,6 +383,7 @@ struct NameIntegrals<'d> {
     data: &'d Dataset,
     lambda: Vec<(f64, f64)>,
     error_rate: ErrorRate,
+    word_error_rate: f64,
     /// L of every known name.
     base: Vec<f64>,
     known: HashMap<Moment, f64>,
@@ -364,6 +408,7 @@ impl<'d> NameIntegrals<'d> {
             data,
             lambda: nodes(model.name.concentration),
             error_rate: model.name.error_rate,
+            word_error_rate: model.evidence.is,
             base: data.names().iter().map(mass).collect(),
             known: HashMap::new(),
         }
@@ -389,27 +434,34 @@ impl<'d> NameIntegrals<'d> {
         for name in names {
             moment.powers[name.map_or(unknown, |label| label as usize)] += 1;
         }
-        let (mut right, mut wrong) = (0, 0);
+        let (mut right, mut wrong, mut p_words) = (0, 0, 1.0);
         for face in self.data.faces() {
-            let Some(given) = self.data.given_name(face) else { continue };
+            let Some(label) = self.data.label(face) else { continue };
+            let given = label.name;
             let own = names[z[face.index()] as usize];
-            if own == Some(given.0) {
-                right += 1;
+            let is_right = own == Some(given.0);
+            match (label.is_word, is_right) {
+                (true, true) => p_words *= 1.0 - self.word_error_rate,
+                (true, false) => p_words *= self.word_error_rate,
+                (false, true) => right += 1,
+                (false, false) => wrong += 1,
+            }
+            if is_right {
                 continue;
             }
-            wrong += 1;
             moment.powers[given.index()] += 1;
             if let Some(own) = own {
                 moment.excluded[own as usize] += 1;
             }
         }
-        let p_errors = match self.error_rate {
-            ErrorRate::Fixed(epsilon) => epsilon.powi(wrong) * (1.0 - epsilon).powi(right),
-            ErrorRate::Learnt { alpha, beta } => {
-                let (wrong, right) = (wrong as usize, right as usize);
-                rising(alpha, wrong) * rising(beta, right) / rising(alpha + beta, wrong + right)
-            }
-        };
+        let p_errors = p_words
+            * match self.error_rate {
+                ErrorRate::Fixed(epsilon) => epsilon.powi(wrong) * (1.0 - epsilon).powi(right),
+                ErrorRate::Learnt { alpha, beta } => {
+                    let (wrong, right) = (wrong as usize, right as usize);
+                    rising(alpha, wrong) * rising(beta, right) / rising(alpha + beta, wrong + right)
+                }
+            };
         if let Some(known) = self.known.get(&moment) {
             return p_errors * known;
         }

@@ -120,18 +120,21 @@ pub fn collapsed() -> Vec<Case> {
             m.name.error_rate = ErrorRate::Learnt { alpha: 2.0, beta: 3.0 };
         }),
         said(case("given, evidence", GIVEN, CONFLICTING, |m| {
-            m.evidence = EvidenceModel { same: 0.2, different: 0.1, not: 0.3 };
+            m.evidence = EvidenceModel { same: 0.2, different: 0.1, not: 0.3, is: 0.15, odd: 0.0 };
+        })),
+        said(case("given, evidence, odd looks", GIVEN, CONFLICTING, |m| {
+            m.evidence = EvidenceModel { same: 0.2, different: 0.1, not: 0.05, is: 0.02, odd: 0.35 };
         })),
         said(case("latent 2, evidence, repeat", NOWHERE, CONFLICTING, |m| {
             m.context = latent(2);
             m.repeat = 0.3;
-            m.evidence = EvidenceModel { same: 0.1, different: 0.25, not: 0.05 };
+            m.evidence = EvidenceModel { same: 0.1, different: 0.25, not: 0.05, is: 0.02, odd: 0.0 };
         })),
     ]
 }
 
 /// Faces 0 and 2 look alike and are said to differ, 1 and 3 to be one by two people and two by a third; 4 was called
-/// "a" and is denied that name, 5 is denied the other.
+/// "a" and is denied that name, 5 is denied the other; the owner said the names of 2 and 5, and that 1 has that of 5.
 fn said(mut case: Case) -> Case {
     for statement in [
         Statement::Different(FaceId(0), FaceId(2)),
@@ -143,6 +146,9 @@ fn said(mut case: Case) -> Case {
         Statement::Not(FaceId(5), LabelId(1)),
     ] {
         case.target.say(statement).unwrap();
+    }
+    for (face, name) in [(2, "bo"), (5, "a"), (1, "a")] {
+        case.target.say_name(FaceId(face), name);
     }
     case
 }

@@ -267,7 +267,7 @@ impl Scan {
         let identities = state.seating.identities();
         upper_bounds.clear();
         let of_seats = screen.upper_bounds(lifted.row).iter().zip(seats.row(*context));
-        upper_bounds.extend(of_seats.map(|(face, seat)| face + seat));
+        upper_bounds.extend(of_seats.map(|(face, seat)| x.bound(*face) + seat));
         let has_said = state.says_anything(*face, target);
         if has_said {
             said.clear();

@@ -166,8 +166,7 @@ impl<'a> Deals<'a> {
         let mut ln_weight = ln_seat + self.target.model().face.ln_joining(&part.group, &self.x) + ln_bond;
         if let Some(given) = self.target.data().given_name(face) {
             // (votes for the name + H(name)) / (votes + 1).
-            let alike =
-                part.votes.given().iter().find(|vote| vote.0 == given).map_or(0.0, |vote| f64::from(vote.1));
+            let alike = f64::from(part.votes.n_given(given));
             let ln_prior = state.names.ln_weight(Name::Known(given));
             ln_weight += ln_add_exp(alike.ln(), ln_prior) - f64::from(part.n_votes + 1).ln();
         }

@@ -436,14 +436,15 @@ impl FullGroup {
         rng.categorical_ln(&mut self.terms_with_prior(model, x)) as u8
     }
 
-    /// The coefficients of an upper bound of [`FullGroup::ln_predictive`], and the sum of the faces, of which there is
-    /// one at least.
+    /// The coefficients of an upper bound of [`FullGroup::ln_predictive`], and the sum of the faces.
     pub(super) fn bound(&self, model: &Full, safe: f64, out: &mut Coefficients) -> &[f64] {
         let After { weights, gain, ln_constant, .. } = &self.after;
         let Scales { n, lambda, ln_p } = &model.scales;
         let power = model.prior.power;
-        out.pull = 2.0 / self.total;
-        out.square = safe * self.squares.iter().sum::<f64>() / (self.total * self.total);
+        // Where there are only odd looks, residuals count nothing: all gains are zero.
+        let total = if self.n_faces() == 0 { 1.0 } else { self.total };
+        out.pull = 2.0 / total;
+        out.square = safe * self.squares.iter().sum::<f64>() / (total * total);
         let own = 0.5 * (model.prior.freedom + f64::from(self.n_faces()));
         out.half = power * model.between_own_and_common(own, 0.0);
         let kappa = model.kappa();

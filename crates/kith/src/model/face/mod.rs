@@ -9,6 +9,7 @@ mod empirical;
 mod few;
 mod full;
 mod isotropic;
+mod odd;
 mod scales;
 mod scatter;
 mod two_covariance;
@@ -18,6 +19,8 @@ pub(crate) use bound::{Axes, Coefficients, MOST_LEVELS};
 pub(crate) use full::factor_to;
 pub use full::{Full, FullGroup, FullPrior};
 pub use isotropic::{Face, Isotropic, IsotropicGroup};
+pub(crate) use odd::ln_look_alikes;
+pub use odd::{ODD, Odd};
 pub(crate) use scales::PerScale;
 pub(crate) use whitened::{Portrait, Whitened};
 
@@ -78,7 +81,9 @@ pub struct Centred {
     /// Of [`Full`]: the values once more, to be shared, and their squares per level of psi.
     portrait: Portrait,
     squares: Vec<f64>,
+    /// [`ODD`], or one of the model's.
     scale: u8,
+    odd: Option<Odd>,
 }
 
 impl FaceModel {
@@ -114,6 +119,7 @@ impl FaceModel {
                 centred.values.extend(values);
                 centred.square = vectors::dot(&centred.values, &centred.values);
                 centred.scale = 0;
+                centred.odd = None;
             }
             FaceKind::Full(model) => centred.recall(model.portray(embedding), model),
         }
@@ -148,8 +154,11 @@ impl FaceModel {
         }
     }
 
-    /// A face joins.
+    /// A face joins; one with odd looks leaves no trace.
     pub fn observe(&self, group: &mut Group, x: &Centred) {
+        if x.is_odd() {
+            return;
+        }
         match (&self.kind, group) {
             (FaceKind::Isotropic(prior), Group::Isotropic(group)) => {
                 group.observe(prior, &x.values, x.square)
@@ -162,13 +171,18 @@ impl FaceModel {
     /// Faces join.
     pub fn observe_all(&self, group: &mut Group, xs: &[Centred]) {
         match (&self.kind, group) {
-            (FaceKind::Full(model), Group::Full(group)) => group.observe_all(model, xs),
+            (FaceKind::Full(model), Group::Full(group)) if !xs.iter().any(Centred::is_odd) => {
+                group.observe_all(model, xs);
+            }
             (_, group) => xs.iter().for_each(|x| self.observe(group, x)),
         }
     }
 
     /// A face leaves.
     pub fn forget(&self, group: &mut Group, x: &Centred) {
+        if x.is_odd() {
+            return;
+        }
         match (&self.kind, group) {
             (FaceKind::Isotropic(prior), Group::Isotropic(group)) => group.forget(prior, &x.values, x.square),
             (FaceKind::Full(model), Group::Full(group)) => group.forget(model, x),
@@ -176,9 +190,15 @@ impl FaceModel {
         }
     }
 
-    /// ln p(x | the group's faces), theta* integrated out and x's scale summed over; with an empty group the prior
-    /// predictive.
+    /// ln p(x | the group's faces), theta* integrated out, x's scale and whether its looks are odd summed over; with an empty
+    /// group the prior predictive.
     pub fn ln_predictive(&self, group: &Group, x: &Centred) -> f64 {
+        let usual = self.ln_usual(group, x);
+        x.odd.map_or(usual, |odd| odd.ln_mixed(usual))
+    }
+
+    /// The same of usual looks.
+    fn ln_usual(&self, group: &Group, x: &Centred) -> f64 {
         match (&self.kind, group) {
             (FaceKind::Isotropic(_), Group::Isotropic(group)) => group.ln_predictive(&x.values, x.square),
             (FaceKind::Full(model), Group::Full(group)) => group.ln_predictive(model, x),
@@ -188,15 +208,21 @@ impl FaceModel {
 
     /// ln p(x | the group's faces, x's own scale).
     pub fn ln_joining(&self, group: &Group, x: &Centred) -> f64 {
+        if x.is_odd() {
+            return x.odd.map_or(0.0, |odd| odd.ln_density);
+        }
         match (&self.kind, group) {
             (FaceKind::Full(model), Group::Full(group)) => group.ln_joining(model, x),
-            _ => self.ln_predictive(group, x),
+            _ => self.ln_usual(group, x),
         }
     }
 
     /// Per scale of a face that is one of a group of several: ln p(x, scale | the group's other faces). Nothing where
-    /// faces are taken out of their group to be weighed, which costs little there.
+    /// faces are taken out of their group to be weighed, which costs little there, or is seldom done.
     pub(crate) fn rejoining(&self, group: &Group, x: &Centred) -> Option<PerScale> {
+        if x.odd.is_some() || x.is_odd() {
+            return None;
+        }
         match (&self.kind, group) {
             (FaceKind::Full(model), Group::Full(group)) if group.n_faces() > 1 => {
                 Some(group.rejoining(model, x))
@@ -213,11 +239,18 @@ impl FaceModel {
         x.scale = scale;
     }
 
-    /// Draws the scale of a face that joins a group.
+    /// Draws the scale of a face that joins a group, or that its looks are odd.
     pub fn draw_scale(&self, group: &Group, x: &mut Centred, rng: &mut Rng) {
-        if let (FaceKind::Full(model), Group::Full(group)) = (&self.kind, group) {
-            x.scale = group.draw_scale(model, x, rng);
+        if let Some(odd) = x.odd
+            && rng.bernoulli(odd.p_given(self.ln_usual(group, x)))
+        {
+            x.scale = ODD;
+            return;
         }
+        x.scale = match (&self.kind, group) {
+            (FaceKind::Full(model), Group::Full(group)) => group.draw_scale(model, x, rng),
+            _ => self.middle_scale(),
+        };
     }
 
     /// A scale from its prior.
@@ -338,6 +371,7 @@ impl Centred {
         model.squares(&self.values, &mut self.squares);
         self.square = self.squares.iter().sum();
         self.scale = model.scales.middle();
+        self.odd = None;
         self.portrait = portrait;
     }
 

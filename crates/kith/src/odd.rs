@@ -1,0 +1,78 @@
+//! Which faces may have odd looks, by what was said of them, and what they show then (MODEL.md §7).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::data::{Dataset, Statement};
+use crate::ids::FaceId;
+use crate::model::FaceUpdate;
+use crate::model::face::{self, Centred, Odd};
+use crate::target::Target;
+
+/// Of how many look-alikes a face may show the looks.
+const NEAREST: usize = 8;
+/// Among how many faces, evenly spaced, they are looked for; all of them while they are no more.
+const GALLERY: usize = 10_000;
+
+/// All faces that something was said of.
+pub(crate) fn spoken_of(data: &Dataset) -> BTreeSet<FaceId> {
+    let named = data.faces().filter(|&face| data.label(face).is_some_and(|label| label.is_word));
+    named.chain(data.evidence().statements().iter().flat_map(Statement::faces)).collect()
+}
+
+/// rho of a face: `odd` for one that something was said of, its cube for the first of a name. Whoever corrects something says that
+/// looks mislead; whoever makes a person known chooses a face that shows them.
+fn rho(face: FaceId, odd: f64, data: &Dataset) -> Option<f64> {
+    let evidence = data.evidence();
+    if data.introduces(face) {
+        return Some(odd.powi(3));
+    }
+    let is_named = data.label(face).is_some_and(|label| label.is_word);
+    let is_spoken_of = is_named || !evidence.denials(face).is_empty() || !evidence.links(face).is_empty();
+    is_spoken_of.then_some(odd)
+}
+
+/// What may be odd about some faces.
+pub(crate) fn of(faces: &BTreeSet<FaceId>, target: &Target) -> BTreeMap<FaceId, Option<Odd>> {
+    let (model, data) = target.parts();
+    let odd = if model.face.update == FaceUpdate::Collapsed { model.evidence.odd } else { 0.0 };
+    let said: Vec<(FaceId, Option<f64>)> =
+        faces.iter().map(|&face| (face, rho(face, odd, data).filter(|&rho| rho > 0.0))).collect();
+    let asked: Vec<FaceId> = said.iter().filter(|said| said.1.is_some()).map(|said| said.0).collect();
+    let mut shown = look_alikes(&asked, target).into_iter();
+    let of_face = |(face, rho): (FaceId, Option<f64>)| {
+        let shown = rho.and_then(|_| shown.next().flatten());
+        (face, rho.zip(shown).map(|(rho, (ln_density, look_alike))| Odd::new(rho, ln_density, look_alike)))
+    };
+    said.into_iter().map(of_face).collect()
+}
+
+/// ln g of some faces, and their nearest face; nothing where there is nobody else.
+fn look_alikes(asked: &[FaceId], target: &Target) -> Vec<Option<(f64, FaceId)>> {
+    let mut nearest: Vec<Vec<(f64, FaceId)>> = vec![Vec::new(); asked.len()];
+    let usual = |face: FaceId| {
+        let mut x = Centred::default();
+        target.look(face, &mut x);
+        x.set_odd(None);
+        x
+    };
+    let xs: Vec<Centred> = asked.iter().map(|&face| usual(face)).collect();
+    let n_faces = target.data().n_faces();
+    let n_gallery = if asked.is_empty() { 0 } else { n_faces.min(GALLERY) };
+    for other in (0..n_gallery).map(|k| FaceId::new(k * n_faces / n_gallery)) {
+        let y = usual(other);
+        for ((x, near), _) in xs.iter().zip(&mut nearest).zip(asked).filter(|(_, face)| **face != other) {
+            let distance: f64 = x.values().iter().zip(y.values()).map(|(x, y)| (x - y) * (x - y)).sum();
+            if near.len() < NEAREST || distance < near[NEAREST - 1].0 {
+                let at = near.partition_point(|&(known, _)| known <= distance);
+                near.insert(at, (distance, other));
+                near.truncate(NEAREST);
+            }
+        }
+    }
+    let ln_density = |(x, near): (&Centred, Vec<(f64, FaceId)>)| {
+        let nearest = near.first()?.1;
+        let near: Vec<Centred> = near.into_iter().map(|(_, other)| usual(other)).collect();
+        Some((face::ln_look_alikes(&target.model().face, x, &near), nearest))
+    };
+    xs.iter().zip(nearest).map(ln_density).collect()
+}
