@@ -46,7 +46,7 @@ export function doubt(main) {
       : settling([{ row: one.person.picture, face: one.person.title }], t.names(one.person.title), one.text, [
         [t.keep, "k", () => say({ kind: "name", person: one.person.person, name: one.person.name ?? one.person.title })]]));
     const kept = meant();
-    const slips = found.slips.filter((slip) => !kept.has(slip.entry)).map((slip) => settling([...slip.faces, slip.looks_like].filter(Boolean), slip.text,
+    const slips = found.slips.filter((slip) => !kept.has(slip.entry)).map((slip) => settling([...slip.faces, slip.looks_like].filter(Boolean), texts.history.said[slip.kind](1, slip.name),
       [t.slip(slip.p), slip.looks_like && t.looksLike(slip.looks_like.title)].filter(Boolean).join(", "), [
         [t.takeBack, "u", () => undo(slip.act).then(() => true)],
         [t.keep, "k", async () => { localStorage.setItem(MEANT, JSON.stringify([...meant(), slip.entry])); return true; }]]));

@@ -8,8 +8,8 @@ export function historyView(main) {
   const t = texts.history;
   const hint = h("p", { class: "soft hint" });
   const line = (act) => h("div", { class: `act${act.stands ? "" : " undone"}`, tabindex: "-1" },
-    h("span", { class: "pics" }, act.faces.slice(0, 3).map((face) => h("img", { src: faceUrl(face.row), alt: "", width: 44, height: 44, loading: "lazy" }))),
-    h("span", { class: "grow" }, h("strong", {}, act.text), h("span", { class: "soft" }, t.by(act.by_others ? t.others : act.by, texts.when(act.at)), act.stands ? "" : ` · ${t.takenBack}`)),
+    h("span", { class: "pics" }, [...act.faces.slice(0, 3), act.other].filter(Boolean).map((face) => h("img", { src: faceUrl(face.row), alt: "", width: 44, height: 44, loading: "lazy" }))),
+    h("span", { class: "grow" }, h("strong", { title: act.text }, t.said[act.kind](act.n_entries, act.name)), h("span", { class: "soft" }, t.by(act.by_others ? t.others : act.by, texts.when(act.at)), act.stands ? "" : ` · ${t.takenBack}`)),
     canSay() && h("button", { type: "button", click: () => (act.stands ? undo(act.act) : redo(act.act)), "aria-label": `${act.stands ? texts.undo : texts.redo}: ${act.text}` }, act.stands ? texts.undo : texts.redo));
   const all = grid({
     label: t.title, width: 100000, height: 64, gap: 8, render: line,

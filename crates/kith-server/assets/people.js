@@ -1,6 +1,6 @@
 // Everybody: named, familiar and strangers apart, as faces.
 
-import { api, faceUrl, h, listen, state } from "./base.js";
+import { api, faceUrl, h, listen, sentence, state } from "./base.js";
 import { grid } from "./widgets.js";
 import { texts } from "./texts.js";
 
@@ -13,7 +13,7 @@ export function people(main) {
   const query = (from, n) => `people?from=${from}&n=${n}&sort=${kept.sort}${kept.q ? `&q=${encodeURIComponent(kept.q)}` : `&standing=${kept.standing}`}`;
   const card = (person) => h("a", { class: "card", href: `/people/${person.person}` },
     h("img", { src: faceUrl(person.picture), alt: "", width: 160, height: 160, loading: "lazy" }),
-    h("span", { class: "name" }, person.title),
+    h("span", { class: "name" }, sentence(person.title)),
     h("span", { class: "soft" }, texts.faces(person.n_faces),
       person.n_doubtful > 0 && person.n_faces > 1 && h("span", { class: "unsure" }, ` · ${t.unsure(person.n_doubtful)}`)));
   const all = grid({ label: t.title, width: 150, height: 222, render: card,

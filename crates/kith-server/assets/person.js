@@ -1,6 +1,6 @@
 // A person: who, when, where and with whom; all faces, the least sure first; and everything that can be said of them.
 
-import { api, canSay, complain, faceUrl, go, h, listen, say, toast, tell } from "./base.js";
+import { api, canSay, complain, faceUrl, go, h, listen, say, sentence, tell, toast } from "./base.js";
 import { askName, askPerson, chip, grid, nameField, openFace, saidList, tile } from "./widgets.js";
 import { texts } from "./texts.js";
 
@@ -36,7 +36,10 @@ export function person(main, id) {
       tell("changed");
     } catch (error) { complain(error); }
   }
-  async function act(what) { if (await say(what)) { faces.clear(); refresh(); } }
+  async function act(what) {
+    document.activeElement?.blur();
+    if (await say(what)) { faces.clear(); refresh(); }
+  }
 
   function paintBar() {
     bar.hidden = chosen.length === 0 || !canSay();
@@ -62,7 +65,7 @@ export function person(main, id) {
 
   function paint() {
     const field = nameField(t.unnamed, (name) => act({ kind: "name", person: id, name }));
-    const title = who.name ? h("h1", {}, who.name) : h("h1", { class: "unnamed" }, who.title);
+    const title = who.name ? h("h1", {}, who.name) : h("h1", { class: "unnamed" }, sentence(who.title));
     head.replaceChildren(h("img", { src: faceUrl(who.picture), alt: "", width: 160, height: 160 }),
       h("div", {}, h("a", { class: "back", href: "/people" }, `← ${t.back}`), title,
         h("p", { class: "soft" }, texts.faces(who.n_faces), who.name && who.p < 0.995 && ` · ${texts.sure(who.p)}`,

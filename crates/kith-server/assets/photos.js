@@ -40,7 +40,7 @@ export function photo(main, number) {
         "aria-label": label(face), click: () => face.person !== null && !adding && openFace(face.row, refresh) },
       h("span", { class: "label" }, face.person === null ? "" : face.title)), face.box)));
     const item = (face) => h("li", {}, face.person === null ? h("span", { class: "soft" }, t.ignored)
-      : [h("a", { href: `/people/${face.person}` }, face.title), h("span", { class: "soft" }, texts.sure(face.p)),
+      : [h("a", { href: `/people/${face.person}` }, sentence(face.title)), h("span", { class: "soft" }, texts.sure(face.p)),
         h("button", { type: "button", class: "plain", "aria-label": `${texts.face.title}: ${face.title}`, click: () => openFace(face.row, refresh) }, texts.face.title),
         canSay() && h("button", { type: "button", class: "plain", "aria-label": `${t.notFace}: ${face.title}`,
           click: async () => { if (await say({ kind: "ignore", faces: [face.row] })) refresh(); } }, t.notFace)]);

@@ -1,6 +1,6 @@
 // One question at a time; the next one is there before the hand has moved.
 
-import { api, canSay, complain, faceUrl, h, listen, photoUrl, say, state, undo } from "./base.js";
+import { api, canSay, complain, faceUrl, h, listen, photoUrl, say, sentence, state, undo } from "./base.js";
 import { nameField, openFace } from "./widgets.js";
 import { texts } from "./texts.js";
 
@@ -19,7 +19,7 @@ export function questions(main) {
     return h("figure", { class: "portrait" },
       h("button", { type: "button", class: "big", "aria-label": `${texts.face.title}: ${face.face}`, click: () => openFace(face.row, refill) },
         h("img", { src: faceUrl(face.row), alt: face.face, width: 280, height: 280 })),
-      h("figcaption", {}, photo, h("span", {}, person && h("strong", {}, person.title), person && h("span", { class: "soft" }, t.of(person.n_faces)),
+      h("figcaption", {}, photo, h("span", {}, person && h("strong", {}, sentence(person.title)), person && h("span", { class: "soft" }, t.of(person.n_faces)),
         face.context && h("span", { class: "soft" }, face.context))));
   }
 

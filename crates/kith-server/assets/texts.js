@@ -179,6 +179,13 @@ export const texts = {
     hint: "Everything that was said here. Each act can be taken back, and restored.",
     none: "Nothing was said yet.",
     by: (by, when) => `${by}, ${when}`,
+    said: {
+      name: (n, name) => (n > 1 ? `${many(n, "face")} are ${name}` : `This is ${name}`),
+      not: (n, name) => (n > 1 ? `${many(n, "face")} are not ${name}` : `This is not ${name}`),
+      same: () => "The same person",
+      different: () => "Different people",
+      ignore: (n) => (n > 1 ? `${many(n, "face")} are nobody` : "Nobody"),
+    },
     others: "came with the data",
     takenBack: "taken back",
   },

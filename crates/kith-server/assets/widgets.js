@@ -1,6 +1,6 @@
 // Parts that several views use: a grid that draws only what is seen, name fields, dialogs, the reasons for a face.
 
-import { $, api, canSay, complain, faceUrl, go, h, say } from "./base.js";
+import { $, api, canSay, complain, faceUrl, go, h, say, sentence } from "./base.js";
 import { texts } from "./texts.js";
 
 /**
@@ -245,7 +245,7 @@ export function tile(face, line) {
 export function chip(person, line) {
   return h("a", { class: "chip", href: `/people/${person.person}` },
     h("img", { src: faceUrl(person.picture), alt: "", width: 44, height: 44, loading: "lazy" }),
-    h("span", {}, h("strong", {}, person.title), line && h("span", { class: "soft" }, line)));
+    h("span", {}, h("strong", {}, sentence(person.title)), line && h("span", { class: "soft" }, line)));
 }
 
 let fields = 0;
@@ -311,7 +311,7 @@ export function askName(title, done) {
   field.focus();
 }
 
-const RANGE = 12;
+const RANGE = 8;
 /** The three factors as a small bar each, from a centre: to the right speaks for, to the left against. */
 function factors(why) {
   const rows = [["looks", why.face], ["context", why.context], ["words", why.said]];
@@ -386,7 +386,7 @@ export function askPerson(title, without, done) {
     list.replaceChildren(...found.people.filter((person) => person.person !== without).map((person) => h("li", {},
       h("button", { type: "button", class: "chip", click: () => { box.close(); done(person); } },
         h("img", { src: faceUrl(person.picture), alt: "", width: 44, height: 44 }),
-        h("span", {}, h("strong", {}, person.title), h("span", { class: "soft" }, texts.faces(person.n_faces)))))));
+        h("span", {}, h("strong", {}, sentence(person.title)), h("span", { class: "soft" }, texts.faces(person.n_faces)))))));
   }
   input.addEventListener("input", () => fill().catch(complain));
   const box = dialog(title, input, list);

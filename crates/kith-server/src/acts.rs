@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::failure::Failure;
 use crate::view::{Effect, View};
 
-/// So many faces of somebody are said to be another's when two people are joined: those, spread evenly, bring the rest.
+/// So many faces of somebody, spread evenly, are said to be another's when two people are joined.
 const MOST_JOINED: usize = 200;
 /// So many faces may be spoken of at once.
 const MOST_FACES: usize = 10_000;

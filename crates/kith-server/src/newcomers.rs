@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use kith::predict::NewPhoto as Occasion;
+use kith::predict::{NameShare, NewPhoto as Occasion};
 use kith_store::meta::EMBEDDING;
 use kith_store::{NewFace, NewPhoto, Person, Photo};
 use kith_vision::{About, Face, Kind, Region, Seen, Vision, decode, is_raw, pipeline};
@@ -94,20 +94,21 @@ pub fn who(call: &Call) -> Result<Reply, Failure> {
     let names = asked.believed.belief.target().data().names();
     let faces = seen.faces.iter().zip(&answers).enumerate().map(|(k, (face, who))| {
         let answer = &who.answer;
-        let best = answer.names.first().filter(|name| name.p >= 0.5);
-        let person = who.person.and_then(|(id, p)| Some((view.person(id)?, p))).filter(|(_, p)| *p >= 0.5);
-        let told = answer.names.iter().take(3).map(|name| json!({"name": names[name.label.index()], "p": name.p, "hdi": name.hdi}));
+        let name = |share: &NameShare| names[share.label.index()].clone();
+        let best = answer.names.first().filter(|name| name.p >= 0.5).map(name);
+        let person = who.person.filter(|(_, p)| *p >= 0.5).and_then(|(id, _)| view.person(id));
+        let told = answer.names.iter().take(3);
+        let told = told.map(|share| json!({"name": name(share), "p": share.p, "hdi": share.hdi}));
         json!({
             "face": format!("#{k}"), "box": face.bounds, "acquainted": answer.acquainted,
             "familiar": answer.familiar, "stranger": answer.stranger, "names": told.collect::<Vec<_>>(),
             "unknown_name": answer.unknown_name,
             "person": who.person.map(|(id, p)| json!({"id": id, "p": p})),
-            "title": best.map(|name| names[name.label.index()].clone()).or(person.map(|(person, _)| Person::title(person))),
+            "title": best.or_else(|| person.map(Person::title)),
         })
     });
-    Ok(Reply::json(
-        &json!({"width": seen.size.0, "height": seen.size.1, "faces": faces.collect::<Vec<Value>>()}),
-    ))
+    let faces: Vec<Value> = faces.collect();
+    Ok(Reply::json(&json!({"width": seen.size.0, "height": seen.size.1, "faces": faces})))
 }
 
 /// Stores a photo beside the library, and its faces in it.

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use kith_store::{FaceRow, FrameRow, Person, PersonId, Photo, PhotoRow, Who};
+use kith_store::{FaceRow, FrameRow, Person, PersonId, Photo, PhotoRow, Who, Why};
 use serde_json::{Value, json};
 
 use crate::call::{Call, Reply};
@@ -22,7 +22,8 @@ pub fn status(call: &Call) -> Answered {
     let name = desk.options.lib.file_name().map(|name| name.to_string_lossy().into_owned());
     Ok(Reply::json(&json!({
         "library": name, "view": view.number, "n_faces": n_faces, "n_named": n_named,
-        "n_people": view.people.len(), "named": of("named"), "familiar": of("familiar"), "strangers": of("stranger"),
+        "n_people": view.people.len(), "named": of("named"), "familiar": of("familiar"),
+        "strangers": of("stranger"),
         "n_photos": if view.photos.is_empty() { view.frames.len() } else { view.photos.len() },
         "has_photos": !view.photos.is_empty(), "read_only": desk.options.is_read_only,
         "doing": *desk.doing.lock().expect("nobody panics while holding it"),
@@ -150,24 +151,27 @@ fn explain(object: &mut Value, view: &View, who: &Who, names: &[String]) {
     object["without"] = without(view, who);
 }
 
+/// What is left of the probability of a candidate without one of the factors.
+type Score = fn(&Why) -> f64;
+
 /// Who it would be without what one of the factors says.
 fn without(view: &View, who: &Who) -> Value {
-    let best = |score: &dyn Fn(&kith_store::Why) -> f64| {
+    let best = |score: Score| {
         let near = who.why.iter().filter(|why| why.p > 1e-12);
         near.max_by(|a, b| score(a).total_cmp(&score(b))).map(|why| why.person)
     };
-    let factors: [(&str, &dyn Fn(&kith_store::Why) -> f64); 3] = [
-        ("looks", &|why| why.p.ln() - why.face),
-        ("context", &|why| why.p.ln() - why.context),
-        ("words", &|why| why.p.ln() - why.said),
+    let factors: [(&str, Score); 3] = [
+        ("looks", |why| why.p.ln() - why.face),
+        ("context", |why| why.p.ln() - why.context),
+        ("words", |why| why.p.ln() - why.said),
     ];
-    let now = best(&|why| why.p);
-    let other = |(factor, score): &(&str, &dyn Fn(&kith_store::Why) -> f64)| {
-        let then = best(*score);
+    let now = best(|why| why.p);
+    let other = |(factor, score): (&str, Score)| {
+        let then = best(score);
         let title = then.flatten().and_then(|id| view.person(id)).map(Person::title);
         (then != now).then(|| json!({"factor": factor, "person": then.flatten(), "title": title}))
     };
-    factors.iter().filter_map(other).collect()
+    factors.into_iter().filter_map(other).collect()
 }
 
 /// The small picture of a face, or a drawn one.

@@ -1,4 +1,4 @@
-//! The JSON of people, faces, photos and questions: as the verbs print it, with the rows by which the page asks for more.
+//! The JSON of people, faces, photos and questions: as the verbs print it, with rows to ask for more.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,8 @@ pub fn summary(view: &View, person: &Person) -> Value {
     let (first, last) = person.seen.clone().unzip();
     json!({
         "person": person.id, "name": person.name, "p": person.name_p, "standing": person.standing(),
-        "title": person.title(), "n_faces": person.faces.len(), "n_doubtful": n_doubtful, "picture": view.picture(person),
+        "title": person.title(), "n_faces": person.faces.len(), "n_doubtful": n_doubtful,
+        "picture": view.picture(person),
         "first_seen": first, "last_seen": last, "n_conflicts": person.conflicts.len(),
     })
 }
@@ -55,7 +56,7 @@ pub fn person(view: &View, person: &Person) -> Value {
 /// How often somebody was seen in each of at most 60 equal parts of the time between first and last.
 fn timeline(person: &Person) -> Value {
     const MOST: usize = 60;
-    let seconds = |face: &Member| kith_io::time::seconds(face.time.as_deref()?);
+    let seconds = |face: &Member| kith_store::people::seconds(face.time.as_deref()?);
     let times: Vec<f64> = person.faces.iter().filter_map(seconds).collect();
     let first = times.iter().copied().fold(f64::INFINITY, f64::min);
     let last = times.iter().copied().fold(f64::NEG_INFINITY, f64::max);

@@ -56,7 +56,7 @@ impl Person {
             *self.contexts.entry(context.clone()).or_default() += 1;
         }
         if let Some(time) = &face.time {
-            let seconds = |text: &str| kith_io::time::seconds(text).unwrap_or(f64::NAN);
+            let seconds = |text: &str| seconds(text).unwrap_or(f64::NAN);
             let (first, last) = self.seen.get_or_insert_with(|| (time.clone(), time.clone()));
             if seconds(time) < seconds(first) {
                 first.clone_from(time);
@@ -80,6 +80,11 @@ impl Person {
     pub fn title(&self) -> String {
         self.name.clone().unwrap_or_else(|| format!("person {}", self.id))
     }
+}
+
+/// When something was, in seconds since 1970; a time without a zone, as photos have it, is taken for Greenwich's.
+pub fn seconds(time: &str) -> Option<f64> {
+    kith_io::time::seconds(time).or_else(|| kith_io::time::seconds(&format!("{time}Z")))
 }
 
 impl Library {
