@@ -1,11 +1,11 @@
 //! Who a face is, and why: what the face says, what the context says, what people said.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use kith::belief::people::matched;
-use kith::chain::{Chain, Draw};
-use kith::ids::{FaceId, IdentityId};
-use kith::predict::{Answer, Explained, NewPhoto, Posterior};
+use kith::chain::Draw;
+use kith::ids::FaceId;
+use kith::predict::{Answer, Explained, NewPhoto};
 use rayon::prelude::*;
 
 use crate::belief::Believed;
@@ -51,7 +51,6 @@ struct Factors {
 pub struct Asked {
     /// What is believed.
     pub believed: Believed,
-    posterior: Posterior,
     person_of: Vec<Option<PersonId>>,
     people: Vec<Vec<Option<PersonId>>>,
 }
@@ -61,15 +60,15 @@ impl Asked {
     pub fn new(believed: Believed, library: &Library) -> Result<Self, StoreError> {
         let person_of = library.person_of_faces(&believed.rows)?;
         let people = people_of_draws(believed.belief.draws(), &person_of);
-        let posterior = believed.belief.posterior();
-        Ok(Self { believed, posterior, person_of, people })
+        believed.belief.posterior();
+        Ok(Self { believed, person_of, people })
     }
 
     /// As [`Believed::who`], in less time: the face's own vote for whom the draws take for its person counts too.
     pub fn who(&self, face: FaceId) -> Who {
-        let (own, belief) = (self.person_of[face.index()], &self.believed.belief);
+        let own = self.person_of[face.index()];
         let is_only = self.person_of.iter().filter(|person| **person == own).count() == 1;
-        let explained = self.posterior.who(face, belief.target(), belief.draws());
+        let explained = self.believed.belief.who_is(face);
         if !is_only {
             return of_person(who(explained, &self.people), own, false);
         }
@@ -151,17 +150,4 @@ fn ranked(factors: BTreeMap<Option<PersonId>, Factors>) -> Vec<Why> {
     let mut list: Vec<Why> = factors.into_iter().map(why).collect();
     list.sort_by(|a, b| b.p.total_cmp(&a.p));
     list
-}
-
-/// The person of each identity of a chain, by most faces in common, nobody twice.
-pub(crate) fn people_of_slots(
-    chain: &Chain,
-    person_of: &[Option<PersonId>],
-) -> HashMap<IdentityId, PersonId> {
-    let seating = chain.state().seating();
-    let slots: Vec<u32> = (0..person_of.len())
-        .map(|face| seating.identity_of(FaceId::new(face)).expect("every face is seated").0)
-        .collect();
-    let known = matched(&slots, person_of).into_iter().enumerate();
-    known.filter_map(|(slot, person)| Some((IdentityId::new(slot), person?))).collect()
 }
