@@ -10,6 +10,8 @@ use crate::view::{Effect, View};
 
 /// So many faces of somebody, spread evenly, are said to be another's when two people are joined.
 const MOST_JOINED: usize = 200;
+/// A face that is taken out of somebody without a name is said to differ from so many others of theirs.
+const ANCHORS: usize = 5;
 /// So many faces may be spoken of at once.
 const MOST_FACES: usize = 10_000;
 
@@ -208,15 +210,15 @@ fn whether(view: &View, faces: &[i64], is_so: bool) -> Result<Meant, Failure> {
     let mut entries = Vec::new();
     for &row in &rows {
         let Some((person, _)) = view.face(row) else { continue };
-        // Somebody else of the same person, who is not spoken of.
-        let anchor = person.faces.iter().map(|face| face.row).find(|other| !rows.contains(other));
+        // Others of the same person, who are not spoken of: against several of them it is this face that leaves.
+        let others = person.faces.iter().map(|face| face.row).filter(|other| !rows.contains(other));
+        let anchors: Vec<FaceRow> = others.take(if is_so { 1 } else { ANCHORS }).collect();
         let (kind, pair) = if is_so { (Kind::Name, Kind::Same) } else { (Kind::Not, Kind::Different) };
-        match (&person.name, anchor) {
+        let said = |&anchor: &FaceRow| Said { kind: pair, face: row, other: Some(anchor), name: None };
+        match (&person.name, &anchors[..]) {
             (Some(name), _) => entries.push(named(kind, row, name)),
-            (None, Some(anchor)) => {
-                entries.push(Said { kind: pair, face: row, other: Some(anchor), name: None })
-            }
-            (None, None) => return Err(Failure::refused("found all faces of a person, wanted some to stay")),
+            (None, []) => return Err(Failure::refused("found all faces of a person, wanted some to stay")),
+            (None, anchors) => entries.extend(anchors.iter().map(said)),
         }
     }
     let title = view.face(rows[0]).map(|(person, _)| person.title()).unwrap_or_default();

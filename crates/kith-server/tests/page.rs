@@ -142,7 +142,7 @@ fn addresses_that_are_not_there_lead_nowhere() {
         b"GET / HTTP/1.1\r\nHost: \xff\r\n\r\n",
         b"BREW / HTCPCP/1.0\r\n\r\n",
     ] {
-        assert!(page.raw(bytes).status < 500);
+        assert!(page.raw(bytes, std::time::Duration::from_secs(2)).status < 500);
     }
     assert_eq!(page.get("/api/v1/status").status, 200);
 }

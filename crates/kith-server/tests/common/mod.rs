@@ -19,7 +19,8 @@ pub struct Running {
     pub lib: PathBuf,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
-    _folder: Option<tempfile::TempDir>,
+    /// Goes with it.
+    folder: Option<tempfile::TempDir>,
 }
 
 /// What was replied.
@@ -68,7 +69,9 @@ impl Running {
         let folder = tempfile::tempdir().unwrap();
         let lib = folder.path().join("family.kith");
         drop(library(&lib));
-        Self { _folder: Some(folder), ..Self::on(lib, false) }
+        let mut running = Self::on(lib, false);
+        running.folder = Some(folder);
+        running
     }
 
     pub fn on(lib: PathBuf, is_read_only: bool) -> Self {
@@ -83,13 +86,13 @@ impl Running {
             let stop = stop.clone();
             std::thread::spawn(move || server.run(&stop).unwrap())
         };
-        Self { port, token: token.to_owned(), lib, stop, thread: Some(thread), _folder: None }
+        Self { port, token: token.to_owned(), lib, stop, thread: Some(thread), folder: None }
     }
 
     /// Sends bytes and reads what comes back.
-    pub fn raw(&self, request: &[u8]) -> Answered {
+    pub fn raw(&self, request: &[u8], patience: Duration) -> Answered {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        stream.set_read_timeout(Some(patience)).unwrap();
         // A server that has heard enough may close before everything is sent.
         let _cut = stream.write_all(request);
         let mut reply = Vec::new();
@@ -112,7 +115,7 @@ impl Running {
         headers.iter().for_each(|(name, value)| request += &format!("{name}: {value}\r\n"));
         let mut bytes = (request + "\r\n").into_bytes();
         bytes.extend_from_slice(body);
-        self.raw(&bytes)
+        self.raw(&bytes, Duration::from_secs(60))
     }
 
     pub fn get(&self, path: &str) -> Answered {
