@@ -43,16 +43,31 @@ impl pulp::NullaryFnOnce for QuadraticForm<'_> {
 
 /// x^T M x = |u|^2 with G^T u = x.
 pub fn form_of_inverse(root: &[f64], x: &[f64]) -> f64 {
-    let mut left = x.to_vec();
-    let mut form = 0.0;
-    for r in (0..x.len()).rev() {
-        let row = &root[r * (r + 1) / 2..(r + 1) * (r + 2) / 2];
-        let (before, own) = left.split_at_mut(r);
-        let u = own[0] / row[r];
-        before.iter_mut().zip(row).for_each(|(left, g)| *left -= u * g);
-        form += u * u;
+    Arch::new().dispatch(FormOfInverse { root, x })
+}
+
+/// The loop of [`form_of_inverse`].
+struct FormOfInverse<'a> {
+    root: &'a [f64],
+    x: &'a [f64],
+}
+
+impl pulp::NullaryFnOnce for FormOfInverse<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn call(self) -> f64 {
+        let mut left = self.x.to_vec();
+        let mut form = 0.0;
+        for r in (0..left.len()).rev() {
+            let row = &self.root[r * (r + 1) / 2..(r + 1) * (r + 2) / 2];
+            let (before, own) = left.split_at_mut(r);
+            let u = own[0] / row[r];
+            before.iter_mut().zip(row).for_each(|(left, g)| *left -= u * g);
+            form += u * u;
+        }
+        form
     }
-    form
 }
 
 /// Moves G from M to `M + c x x^T`; returns what ln |M| gains.
