@@ -6,14 +6,6 @@ use pulp::Arch;
 
 use super::vectors::dot_in_lanes;
 
-/// G of the identity matrix times `scale`.
-pub fn of_scale(scale: f64, n: usize) -> Vec<f64> {
-    let mut root = vec![0.0; n * (n + 1) / 2];
-    let over = 1.0 / scale.sqrt();
-    (0..n).for_each(|r| root[r * (r + 3) / 2] = over);
-    root
-}
-
 /// x^T M^-1 x = |G x|^2.
 pub fn quadratic_form(root: &[f64], x: &[f64]) -> f64 {
     Arch::new().dispatch(QuadraticForm { root, x })
@@ -117,6 +109,14 @@ impl pulp::NullaryFnOnce for Update<'_> {
 mod tests {
     use super::*;
     use crate::random::driver;
+
+    /// G of the identity matrix times `scale`.
+    fn of_scale(scale: f64, n: usize) -> Vec<f64> {
+        let mut root = vec![0.0; n * (n + 1) / 2];
+        let over = 1.0 / scale.sqrt();
+        (0..n).for_each(|r| root[r * (r + 3) / 2] = over);
+        root
+    }
 
     /// Against the matrix itself, by elimination.
     #[test]
