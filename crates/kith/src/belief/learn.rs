@@ -74,12 +74,20 @@ pub struct Round<'a> {
     chains: &'a [Chain],
     kept: &'a [Kept],
     until: &'a Until,
+    /// What it has come to.
+    pub learnt: Learnt,
 }
 
 impl Round<'_> {
     /// What the chains believe now.
     pub fn now(&self) -> Vec<Draw> {
         self.chains.iter().map(|chain| chain.draw(self.target)).collect()
+    }
+
+    /// About how many people there are, the mean over the chains.
+    pub fn n_people(&self) -> usize {
+        let n = |chain: &Chain| chain.state().seating().n_identities();
+        self.chains.iter().map(n).sum::<usize>() / self.chains.len()
     }
 
     /// The draws that are kept so far.
@@ -111,7 +119,9 @@ impl Belief {
         let mut learnt =
             Learnt { sweeps: 0, r_hat: to_agree.then_some(f64::INFINITY), is_interrupted: false };
         while learnt.sweeps < most && !is_stopped() {
-            let next = (learnt.sweeps + per_round).min(most);
+            // The first rounds are short: somebody may be waiting for a first answer.
+            let round = if learnt.sweeps < per_round { learnt.sweeps.max(1) } else { per_round };
+            let next = (learnt.sweeps + round).min(most);
             chains.par_iter_mut().zip(&mut kept).for_each(|(chain, kept)| {
                 for _ in learnt.sweeps..next {
                     if is_stopped() {
@@ -131,7 +141,7 @@ impl Belief {
                     break;
                 }
             }
-            let round = Round { target, chains, kept: &kept, until };
+            let round = Round { target, chains, kept: &kept, until, learnt };
             if next < most && after_round(&round).is_break() {
                 break;
             }

@@ -279,7 +279,10 @@ fn visits_the_exact_posterior(dealt: f64) {
         let found = series.iter().sum::<f64>() / n as f64;
         distance += 0.5 * (found - p).abs();
         let error = standard_error(&[series]).max((p / n as f64).sqrt());
-        assert!((found - p).abs() < 4.0 * error, "dealt {dealt}, {partition:?}: {found}, exact {p}, error {error}");
+        assert!(
+            (found - p).abs() < 4.0 * error,
+            "dealt {dealt}, {partition:?}: {found}, exact {p}, error {error}"
+        );
     }
     assert!(distance < 0.015, "{distance}");
 }
