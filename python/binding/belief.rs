@@ -66,7 +66,7 @@ impl Belief {
                     return T::default();
                 }
                 let context = contexts.as_ref().and_then(|contexts| contexts[row].as_deref());
-                let mut p = shown.posterior.predict_among(&shown.parts, context, face);
+                let mut p = known.belief.posterior().predict_among(&shown.parts, context, face);
                 let seen: f64 = p.iter().sum();
                 p.iter_mut().for_each(|p| *p /= seen.max(1.0));
                 p.push((1.0 - seen).max(0.0));
@@ -241,7 +241,7 @@ impl Belief {
         let rows = rows(&embeddings, data.dimension())?;
         let width = 3 + data.names().len() + 1;
         let found = self.crew(py, None).scoped(|progress| {
-            let posterior = &known.shown().posterior;
+            let posterior = known.belief.posterior();
             let of_row = |(row, &face): (usize, &&[f32])| {
                 if progress.is_stopped() {
                     return Vec::new();
@@ -265,7 +265,7 @@ impl Belief {
         let known = self.known(py)?;
         let rows = rows(&embeddings, known.belief.target().data().dimension())?;
         let found = self.crew(py, None).scoped(|progress| {
-            let posterior = &known.shown().posterior;
+            let posterior = known.belief.posterior();
             let of_row = |(row, &face): (usize, &&[f32])| {
                 if progress.is_stopped() {
                     return Vec::new();
@@ -297,7 +297,7 @@ impl Belief {
         };
         let photos: Vec<_> = frames.iter().zip(&contexts).map(photo).collect();
         let mut answers = self.crew(py, None).scoped(|_| {
-            let posterior = &known.shown().posterior;
+            let posterior = known.belief.posterior();
             let new = |(faces, context): &'_ (Vec<&'_ [f32]>, Option<String>)| {
                 posterior.predict(context.as_deref(), faces, false)
             };

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use kith::belief::{Background, Belief, Chains, Clusters, Settings, Until, stages};
 use kith::chain::{Draw, Memory, Run, Start};
 use kith::data::{Dataset, NewFace};
-use kith::predict::{Parts, Posterior};
+use kith::predict::Parts;
 use kith::target::Target;
 use kith_io::model_file::from_tree;
 use serde::{Deserialize, Serialize};
@@ -61,7 +61,6 @@ pub struct Known {
 /// What is asked for again and again.
 #[derive(Clone)]
 pub struct Shown {
-    pub posterior: Posterior,
     pub clusters: Clusters,
     pub parts: Parts,
 }
@@ -226,9 +225,9 @@ impl Known {
     /// What is shown of it, worked out when it is first asked for.
     pub fn shown(&self) -> &Shown {
         self.shown.get_or_init(|| {
-            let (posterior, clusters) = (self.belief.posterior(), self.belief.people());
-            let parts = posterior.parts(&clusters.of_face);
-            Shown { posterior, clusters, parts }
+            let clusters = self.belief.people();
+            let parts = self.belief.posterior().parts(&clusters.of_face);
+            Shown { clusters, parts }
         })
     }
 }

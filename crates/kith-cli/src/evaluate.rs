@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::io::Write;
 
 use anyhow::{Context, ensure};
-use kith::predict::Posterior;
+use kith::belief::Belief;
 use kith::target::Target;
 use kith_io::dataset::{self, FaceTable};
 use kith_io::draws;
@@ -40,11 +40,12 @@ pub fn run(options: &EvaluateOptions) -> anyhow::Result<Outcome> {
     let path = options.new.display();
     ensure!(found == wanted, "{path}: found dimension {found}, wanted {wanted} as in the dataset");
     dataset::check_lengths(&options.new, &new, Some(&table.dataset))?;
-    let posterior = Posterior::new(&Target::new(model, table.dataset)?, &draws);
+    let belief = Belief::of_draws(Target::new(model, table.dataset)?, draws, 1);
+    let posterior = belief.posterior();
 
     let seen: HashSet<&str> = truth.iter().flatten().map(String::as_str).collect();
     let (mut strangers, mut identities) = (Statements::default(), Statements::default());
-    for (answer, person) in answers(&posterior, &new.dataset, options.weighted).iter().zip(new_truth) {
+    for (answer, person) in answers(posterior, &new.dataset, options.weighted).iter().zip(new_truth) {
         let Some(person) = person else { continue };
         let is_stranger = !seen.contains(person.as_str());
         strangers.add(answer.stranger, is_stranger, (answer.stranger > 0.5) == is_stranger);

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use anyhow::{Context, ensure};
+use kith::belief::Belief;
 use kith::data::Dataset;
 use kith::ids::FrameId;
 use kith::predict::{Answer, NewPhoto, Posterior};
@@ -28,15 +29,16 @@ pub fn run(options: &PredictOptions) -> anyhow::Result<Outcome> {
     let path = options.new.display();
     ensure!(found == wanted, "{path}: found dimension {found}, wanted {wanted} as in the dataset");
     dataset::check_lengths(&options.new, &new, Some(&table.dataset))?;
-    let posterior = Posterior::new(&Target::new(model, table.dataset)?, &draws);
+    let belief = Belief::of_draws(Target::new(model, table.dataset)?, draws, 1);
+    let posterior = belief.posterior();
 
-    let answers = answers(&posterior, &new.dataset, options.weighted);
+    let answers = answers(posterior, &new.dataset, options.weighted);
     let mut out = std::io::BufWriter::new(crate::progress::stdout());
     for (face, answer) in new.faces.iter().zip(&answers) {
         if options.json {
-            writeln!(out, "{}", to_json(face, answer, &posterior, &table.faces))?;
+            writeln!(out, "{}", to_json(face, answer, posterior, &table.faces))?;
         } else {
-            writeln!(out, "{}", to_text(face, answer, &posterior, &table.faces))?;
+            writeln!(out, "{}", to_text(face, answer, posterior, &table.faces))?;
         }
     }
     out.flush()?;

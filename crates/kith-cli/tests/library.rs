@@ -17,10 +17,23 @@ fn person_of<'p>(people: &'p [Value], face: &str) -> &'p Value {
 fn adding_is_idempotent_and_refuses_another_network_or_dimension() {
     let place = Place::new();
     let first = place.run(&["add", "lib", "photos", "--embedding", "toy", "--json"]).done().object();
-    assert_eq!(first, json!({"added": 60, "known": 0, "frames": 30, "names": 0, "n_faces": 60}));
+    assert_eq!(
+        first,
+        json!({"added": 60, "known": 0, "elsewhere": 0, "frames": 30, "names": 0, "n_faces": 60})
+    );
     let again = place.run(&["add", "lib", "photos", "--json"]).done().object();
-    assert_eq!(again, json!({"added": 0, "known": 60, "frames": 0, "names": 0, "n_faces": 60}));
+    assert_eq!(
+        again,
+        json!({"added": 0, "known": 60, "elsewhere": 0, "frames": 0, "names": 0, "n_faces": 60})
+    );
     place.run(&["add", "lib", "photos", "--embedding", "other"]).refused(&["\"other\"", "\"toy\""]);
+    // The same faces on other frames: they stay where they are, and that is said.
+    let mut moved = photos(30, 1, "p");
+    moved.frames[3] = "elsewhere".to_owned();
+    place.dataset("moved", &moved);
+    let ran = place.run(&["add", "lib", "moved"]).done();
+    let told = "2 known faces came with another frame or context than the library has, which stays\n";
+    assert_eq!(ran.err, told);
 
     let mut flat = kith::data::Dataset::empty(3).unwrap();
     flat.push_frame(None, &[kith::data::NewFace { embedding: &[1.0, 2.0, 3.0], name: None }]).unwrap();

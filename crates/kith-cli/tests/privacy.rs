@@ -55,3 +55,39 @@ fn a_process_that_dies_leaves_no_core_dump() {
     drop(stdin);
     assert!(child.wait().unwrap().success());
 }
+
+/// Files may grow to a size and no more, as on a disk that is full: whatever is said of it is so.
+#[test]
+fn what_is_said_of_forgetting_where_there_is_no_room_is_so() {
+    let place = Place::new();
+    place.learnt();
+    place.run(&["name", "lib", "p0_0", "Zephyrine Unmistakable"]).done();
+    let library = std::fs::read(place.path("lib")).unwrap();
+    let holds = |bytes: &[u8]| {
+        let of = |name| std::fs::read(place.path(name)).unwrap_or_default();
+        ["lib", "lib-wal"].into_iter().any(|name| of(name).windows(bytes.len()).any(|window| window == bytes))
+    };
+    let mut statuses = std::collections::BTreeSet::new();
+    for eighths in 0..24 {
+        std::fs::write(place.path("lib"), &library).unwrap();
+        // In blocks of 512 bytes, or of 1024.
+        let script = format!("trap '' XFSZ; ulimit -f {}; exec \"$@\"", eighths * library.len() / 8 / 512);
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", &script, "sh", env!("CARGO_BIN_EXE_kith"), "forget", "lib"]);
+        let output = command.args(["--face", "p0_0"]).current_dir(place.folder.path()).output().unwrap();
+        let (told, status) = (String::from_utf8_lossy(&output.stderr), output.status.code().unwrap());
+        let what = format!("{eighths} eighths: {status} {told}");
+        statuses.insert(status);
+        match status {
+            // Where nothing can be written, not even why.
+            2 => assert!(eighths == 0 || told.contains("nothing was changed"), "{what}"),
+            1 => assert!(told.contains("removed, but the file could not be cleaned"), "{what}"),
+            _ => assert!(status == 0 && !holds(b"Zephyrine"), "{what}"),
+        }
+        let is_there = place.run(&["who", "lib", "--face", "p0_0"]).status == 0;
+        assert_eq!(is_there, status == 2, "{what}");
+        assert_eq!(holds(b"Zephyrine"), is_there, "cleaned by whoever opens it next: {what}");
+        place.run(&["check", "lib"]).done();
+    }
+    assert_eq!(statuses.into_iter().collect::<Vec<_>>(), [0, 1, 2]);
+}

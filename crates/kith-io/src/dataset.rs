@@ -5,6 +5,7 @@ use crate::parquet_table::{self, Cells, Column};
 use crate::place::{Origin, Place};
 use crate::rows::Rows;
 use crate::{atomic, faces_csv, npy, npz, openface};
+use kith::belief::stages;
 use kith::data::{Dataset, Lengths};
 use std::path::Path;
 
@@ -27,15 +28,12 @@ pub fn read(path: &Path) -> Result<FaceTable, IoError> {
 /// Refuses faces that are far longer than the others, or than those they are to be compared with: they are not of one
 /// network, and would drown all others.
 pub fn check_lengths(path: &Path, table: &FaceTable, known: Option<&Dataset>) -> Result<(), IoError> {
-    let known = known.unwrap_or(&table.dataset);
-    let lengths = Lengths::of(known.embeddings().rows());
-    for (row, embedding) in table.dataset.embeddings().rows().enumerate() {
-        if let Some(strange) = lengths.strange(embedding) {
-            let place = Place { face: Some(table.faces[row].as_str().into()), ..Place::row(row) };
-            return Err(IoError::Length { at: Origin::file(path), place, strange });
-        }
-    }
-    Ok(())
+    let lengths = Lengths::of(known.unwrap_or(&table.dataset).embeddings().rows());
+    let new: Vec<&[f32]> = table.dataset.embeddings().rows().collect();
+    let beside: Vec<&[f32]> = known.into_iter().flat_map(|known| known.embeddings().rows()).collect();
+    let Some(&(row, strange)) = stages::strange(&new, &beside, &lengths).first() else { return Ok(()) };
+    let place = Place { face: Some(table.faces[row].as_str().into()), ..Place::row(row) };
+    Err(IoError::Length { at: Origin::file(path), place, strange })
 }
 
 fn read_any(path: &Path) -> Result<FaceTable, IoError> {

@@ -124,10 +124,11 @@ impl Library {
     pub(crate) fn target(&self, learning: Option<&mut dyn FnMut(f64)>) -> Result<(Target, Rows), StoreError> {
         let Snapshot { data, rows } = self.snapshot()?;
         if rows.faces.is_empty() {
-            return Err(StoreError::refused(format!(
-                "{}: found only ignored faces, wanted at least one that is not",
-                self.path().display()
-            )));
+            let found = match self.n_faces()? {
+                0 => "no faces, wanted at least one: `kith add`",
+                _ => "only faces that are ignored or set aside, wanted at least one that is not",
+            };
+            return Err(StoreError::refused(format!("{}: found {found}", self.path().display())));
         }
         Ok((Target::new(model(self, &data, learning)?, data)?, rows))
     }

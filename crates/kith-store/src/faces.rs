@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use kith::belief::stages;
 use kith::data::Lengths;
 use kith_io::dataset::FaceTable;
 use rusqlite::{Connection, OptionalExtension, params};
@@ -52,6 +53,8 @@ pub struct Added {
     pub faces: usize,
     /// Faces that were there already.
     pub known: usize,
+    /// Those of them that came with another frame or context than the library has for them, which stays.
+    pub elsewhere: usize,
     /// Frames that were not there.
     pub frames: usize,
     /// Names that were given with them.
@@ -95,24 +98,24 @@ impl Library {
         }
     }
 
-    /// Refuses faces that are far longer than those of the library and those that come with them.
+    /// Refuses faces that are far longer than those of the library and those that come with them, or in other units.
     pub(crate) fn check_lengths(&self, frames: &[NewFrame]) -> Result<(), StoreError> {
         let n_faces = self.n_faces()?;
-        let mut kept = self.lengths.borrow_mut();
+        let mut kept = self.usual.borrow_mut();
         if n_faces < kept.0 || n_faces >= 2 * kept.0.max(1) {
             let step = n_faces.div_ceil(MOST_MEASURED).max(1);
             let query = "SELECT embedding FROM faces WHERE id % ?1 = 0";
             let some: Vec<Vec<u8>> = self.run(|| {
                 self.connection.prepare_cached(query)?.query_map([step], |row| row.get(0))?.collect()
             })?;
-            let some: Vec<Vec<f32>> = some.iter().map(|bytes| codec::from_bytes(bytes)).collect();
-            *kept = (n_faces, Lengths::of(some.iter().map(Vec::as_slice)));
+            *kept = (n_faces, some.iter().map(|bytes| codec::from_bytes(bytes)).collect());
         }
-        let faces = || frames.iter().flat_map(|frame| &frame.faces);
-        let mut lengths = kept.1.clone();
-        lengths.extend(faces().map(|face| face.embedding.as_slice()));
-        match faces().find_map(|face| Some((&face.key, lengths.strange(&face.embedding)?))) {
-            Some((key, strange)) => Err(StoreError::refused(format!("face {key}: {strange}"))),
+        let faces: Vec<&NewFace> = frames.iter().flat_map(|frame| &frame.faces).collect();
+        let new: Vec<&[f32]> = faces.iter().map(|face| face.embedding.as_slice()).collect();
+        let known: Vec<&[f32]> = kept.1.iter().map(Vec::as_slice).collect();
+        let lengths = Lengths::of(new.iter().chain(&known).copied());
+        match stages::strange(&new, &known, &lengths).first() {
+            Some((row, why)) => Err(StoreError::refused(format!("face {}: {why}", faces[*row].key))),
             None => Ok(()),
         }
     }
@@ -133,6 +136,7 @@ impl Library {
             self.check_embedding(face)?;
             if let Some(known) = self.known_face(face)? {
                 added.known += 1;
+                added.elsewhere += usize::from(self.is_elsewhere(known, frame)?);
                 self.give_name(known, face, act, added)?;
                 continue;
             }
@@ -202,6 +206,18 @@ impl Library {
             }
             known => Ok(known.map(|known| known.0)),
         }
+    }
+
+    /// Whether a face comes with another frame, or another context, than it has. What comes without is no other.
+    fn is_elsewhere(&self, face: FaceRow, frame: &NewFrame) -> Result<bool, StoreError> {
+        let query = "SELECT frames.key, contexts.name FROM faces JOIN frames ON frames.id = frame \
+                     LEFT JOIN contexts ON contexts.id = frames.context WHERE faces.id = ?1";
+        let known: [Option<String>; 2] = self.run(|| {
+            let mut query = self.connection.prepare_cached(query)?;
+            query.query_row([face], |row| Ok([row.get(0)?, row.get(1)?]))
+        })?;
+        let is_other = |(new, known): (&Option<String>, &Option<String>)| new.is_some() && new != known;
+        Ok([&frame.key, &frame.context].into_iter().zip(&known).any(is_other))
     }
 
     /// The id of a frame, which is made when it is not there.

@@ -5,7 +5,6 @@ use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use kith::data::Lengths;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 
 use crate::meta::DIMENSION;
@@ -20,8 +19,8 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 pub struct Library {
     pub(crate) connection: Connection,
     pub(crate) path: PathBuf,
-    /// How long embeddings usually are, and of how many faces that was made out.
-    pub(crate) lengths: RefCell<(usize, Lengths)>,
+    /// Some embeddings, and of how many faces they were taken: what is usual here.
+    pub(crate) usual: RefCell<(usize, Vec<Vec<f32>>)>,
     notes: RefCell<Vec<String>>,
 }
 
@@ -97,7 +96,7 @@ impl Library {
     }
 
     pub(crate) fn of(connection: Connection, path: &Path) -> Self {
-        Self { connection, path: path.to_owned(), lengths: RefCell::default(), notes: RefCell::default() }
+        Self { connection, path: path.to_owned(), usual: RefCell::default(), notes: RefCell::default() }
     }
 
     fn prepare(&self, is_new: bool) -> Result<(), StoreError> {

@@ -57,6 +57,11 @@ impl Kind {
     }
 }
 
+fn unknown(kind: &str) -> rusqlite::Error {
+    let found = format!("found an entry of the kind \"{kind}\" in the log");
+    rusqlite::Error::FromSqlConversionFailure(4, rusqlite::types::Type::Text, found.into())
+}
+
 /// One entry.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
@@ -145,7 +150,8 @@ impl Library {
                     act: row.get(1)?,
                     at: row.get(2)?,
                     by: row.get(3)?,
-                    kind: Kind::of(&kind).expect("the table admits no other kind"),
+                    // The table admits no other, but the file may have been changed.
+                    kind: Kind::of(&kind).ok_or_else(|| unknown(&kind))?,
                     face: row.get(5)?,
                     other: row.get(6)?,
                     name: row.get(7)?,

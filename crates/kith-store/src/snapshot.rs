@@ -1,7 +1,8 @@
 //! The library as the model sees it: faces that are not ignored, in frames, with the statements that stand.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use kith::belief::stages;
 use kith::data::{Dataset, Label, Lengths, NewFace, Statement};
 use kith::ids::{FaceId, LabelId};
 use kith::target::Target;
@@ -102,14 +103,6 @@ impl Library {
             .filter(|entry| entry.kind == Kind::Ignore && entry.stands)
             .filter_map(|entry| entry.face)
             .collect();
-        struct Row {
-            id: FaceRow,
-            key: String,
-            frame: FrameRow,
-            embedding: Vec<f32>,
-            is_as_stored: bool,
-            context: Option<String>,
-        }
         let query = "SELECT faces.id, faces.key, frame, embedding, contexts.name FROM faces \
                      JOIN frames ON frames.id = frame LEFT JOIN contexts ON contexts.id = frames.context \
                      ORDER BY frame, faces.id";
@@ -131,16 +124,8 @@ impl Library {
             query.query_map([], row)?.collect()
         })?;
         let rows: Vec<Row> = rows.into_iter().filter(|row| !ignored.contains(&row.id)).collect();
-        let lengths = Lengths::of(rows.iter().map(|row| row.embedding.as_slice()));
-        let wrong = |row: &Row| match lengths.strange(&row.embedding) {
-            _ if !row.is_as_stored => {
-                Some("found an embedding that is not the one that was stored".to_owned())
-            }
-            strange => strange.map(|why| why.to_string()),
-        };
-        let aside = rows.iter().filter_map(|row| Some(format!("face {}: {}", row.key, wrong(row)?)));
-        snapshot.rows.set_aside = aside.collect();
-        let rows: Vec<Row> = rows.into_iter().filter(|row| wrong(row).is_none()).collect();
+        let (rows, set_aside) = without_strange(rows);
+        snapshot.rows.set_aside = set_aside;
         for rows in rows.chunk_by(|a, b| a.frame == b.frame) {
             let faces: Vec<NewFace<'_>> =
                 rows.iter().map(|row| NewFace { embedding: &row.embedding, name: None }).collect();
@@ -152,6 +137,32 @@ impl Library {
         }
         Ok(())
     }
+}
+
+/// A face as it is stored.
+struct Row {
+    id: FaceRow,
+    key: String,
+    frame: FrameRow,
+    embedding: Vec<f32>,
+    is_as_stored: bool,
+    context: Option<String>,
+}
+
+/// Faces that can be of one library; and of the others why they cannot.
+fn without_strange(rows: Vec<Row>) -> (Vec<Row>, Vec<String>) {
+    let embeddings: Vec<&[f32]> = rows.iter().map(|row| row.embedding.as_slice()).collect();
+    let lengths = Lengths::of(embeddings.iter().copied());
+    let mut wrong: BTreeMap<usize, String> = stages::strange(&embeddings, &[], &lengths)
+        .into_iter()
+        .map(|(row, why)| (row, why.to_string()))
+        .collect();
+    for (number, _) in rows.iter().enumerate().filter(|(_, row)| !row.is_as_stored) {
+        wrong.insert(number, "found an embedding that is not the one that was stored".to_owned());
+    }
+    let told = wrong.iter().map(|(&row, why)| format!("face {}: {why}", rows[row].key)).collect();
+    let kept = rows.into_iter().enumerate().filter(|(number, _)| !wrong.contains_key(number));
+    (kept.map(|(_, row)| row).collect(), told)
 }
 
 impl Rows {

@@ -1,43 +1,30 @@
 //! Frames as they arrive: each is stored, then answered, and nobody's id churns.
 //!
-//! The faces of a frame are seated by every chain and looked at again a few times; the probabilities of their seats,
-//! averaged over chains and rounds, are the answer. Earlier faces stay where they are (`learn` looks at them again),
-//! but while the library is small, when every frame sweeps them all.
+//! What is inferred is the library crate's ([`kith::belief::stream`]); here it is stored, and kept.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use kith::belief::hear::{MOST_TOUCHED, with_company};
 use kith::belief::stages;
-use kith::chain::Chain;
-use kith::gibbs::Sweep;
-use kith::ids::{FaceId, IdentityId};
-use kith::predict::{Answer, Tally};
-use kith::state::Seat;
-use rayon::prelude::*;
+use kith::belief::stream::{Look, Stream, Weighed};
+use kith::ids::FaceId;
+use kith::predict::Answer;
 use rusqlite::params;
 
 use crate::belief::Believed;
 use crate::faces::NewFrame;
 use crate::ids::{ActId, FaceRow, FrameRow, PersonId};
 use crate::log::Saying;
-use crate::who::people_of_slots;
 use crate::{Claim, Kind, Library, StoreError};
 
-/// How often the faces of a frame are looked at.
-const ROUNDS: usize = 3;
 /// After so many frames what is believed is kept.
 const FRAMES_PER_SAVE: usize = 1000;
-/// Seats of a smaller probability are not counted.
-const LEAST: f64 = 1e-12;
 
 /// A library that learns from a stream.
 pub struct Watcher {
     library: Library,
     _claim: Claim,
-    believed: Option<Believed>,
-    /// The person of every face, and per chain of every identity.
-    person_of: Vec<Option<PersonId>>,
-    slots: Vec<HashMap<IdentityId, PersonId>>,
+    believed: Option<(Believed, Stream<PersonId>)>,
     n_unsaved: usize,
     /// With so many faces the face prior is learnt anew.
     n_when_due: usize,
@@ -58,50 +45,14 @@ pub struct Seen {
     pub is_new: bool,
 }
 
-/// What one chain says of one face.
-#[derive(Clone, Default)]
-struct Said {
-    /// Per round the seats that matter.
-    seats: Vec<Vec<Seat>>,
-    /// The probabilities of a new identity's names.
-    names_of_new: Vec<f64>,
-    /// Sums over rounds.
-    people: BTreeMap<PersonId, f64>,
-}
-
-/// What all chains say of one face.
-struct Weighed {
-    answer: Answer,
-    people: BTreeMap<PersonId, f64>,
-}
-
 /// A frame that was stored: its row, and row, id and embedding of its faces.
 type Stored = (FrameRow, Vec<(FaceRow, String, Vec<f32>)>);
-
-/// How faces of a frame are looked at.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Look {
-    /// They were seated before.
-    Again,
-    /// They have just arrived.
-    New,
-    /// They have just arrived where there are few: all faces are swept with them.
-    AtAll,
-}
 
 impl Watcher {
     /// Begins to watch; the claim keeps others from learning meanwhile.
     pub fn new(library: Library) -> Result<Self, StoreError> {
         let claim = library.claim()?;
-        let mut watcher = Self {
-            library,
-            _claim: claim,
-            believed: None,
-            person_of: Vec::new(),
-            slots: Vec::new(),
-            n_unsaved: 0,
-            n_when_due: 0,
-        };
+        let mut watcher = Self { library, _claim: claim, believed: None, n_unsaved: 0, n_when_due: 0 };
         watcher.reload()?;
         Ok(watcher)
     }
@@ -113,7 +64,7 @@ impl Watcher {
 
     /// The known names, as answers number them.
     pub fn names(&self) -> &[String] {
-        self.believed.as_ref().map_or(&[], |believed| believed.belief.target().data().names())
+        self.believed.as_ref().map_or(&[], |(believed, _)| believed.belief.target().data().names())
     }
 
     /// Brings belief back from the file.
@@ -126,18 +77,10 @@ impl Watcher {
             Err(StoreError::Refused(_)) => return Ok(()),
             believed => believed?,
         };
-        believed.with_chains(&self.library)?;
+        let person_of = self.library.person_of_faces(&believed.rows)?;
+        let stream = Stream::new(person_of, believed.with_chains(&self.library)?.chains());
         self.n_when_due = 2 * believed.rows.faces.len();
-        self.person_of = self.library.person_of_faces(&believed.rows)?;
-        self.believed = Some(believed);
-        self.refresh_slots()
-    }
-
-    fn refresh_slots(&mut self) -> Result<(), StoreError> {
-        if let Some(believed) = &mut self.believed {
-            let chains = believed.with_chains(&self.library)?.chains();
-            self.slots = chains.par_iter().map(|chain| people_of_slots(chain, &self.person_of)).collect();
-        }
+        self.believed = Some((believed, stream));
         Ok(())
     }
 
@@ -155,10 +98,9 @@ impl Watcher {
         }
         let rows = self.store(frame, embedding)?;
         let Some((frame_row, faces)) = rows else { return self.see_again(frame) };
-        let believed = self.believed.as_mut().expect("there is a belief");
+        let (believed, _) = self.believed.as_mut().expect("there is a belief");
         let ids =
             believed.rows.push(frame_row, frame.context.as_deref(), &faces, believed.belief.target_mut())?;
-        self.person_of.resize(believed.rows.faces.len(), None);
         let n_faces = believed.rows.faces.len();
         let weighed = self.weigh(&ids, if n_faces <= stages::ALL_SWEPT { Look::AtAll } else { Look::New })?;
         let seen = self.decide(&ids, weighed)?;
@@ -185,7 +127,8 @@ impl Watcher {
         if added.known == 0 {
             // Somebody is new who is on no other frame.
             let here = |person| seen.iter().filter(|seen| seen.person == person).count();
-            let n_of = |person| self.person_of.iter().filter(|known| **known == Some(person)).count();
+            let person_of = self.believed.as_ref().map_or(&[][..], |(_, stream)| stream.person_of());
+            let n_of = |person| person_of.iter().filter(|known| **known == Some(person)).count();
             let are_new: Vec<bool> = seen.iter().map(|seen| n_of(seen.person) == here(seen.person)).collect();
             seen.iter_mut().zip(are_new).for_each(|(seen, is_new)| seen.is_new = is_new);
         }
@@ -195,7 +138,7 @@ impl Watcher {
     /// A frame whose faces are all known already: what is believed of them now.
     fn see_again(&mut self, frame: &NewFrame) -> Result<Vec<Seen>, StoreError> {
         let mut ids = Vec::new();
-        let Some(believed) = &self.believed else { return Ok(Vec::new()) };
+        let Some((believed, _)) = &self.believed else { return Ok(Vec::new()) };
         for face in &frame.faces {
             ids.extend(believed.rows.face_of(self.library.face(&face.key)?));
         }
@@ -220,85 +163,36 @@ impl Watcher {
     }
 
     /// Seats faces in all chains and weighs their seats.
-    fn weigh(&mut self, ids: &[FaceId], look: Look) -> Result<Vec<Weighed>, StoreError> {
-        let believed = self.believed.as_mut().expect("there is a belief");
-        let (target, chains) = believed.with_chains(&self.library)?.moving();
-        let person_of = &self.person_of;
-        let of_chain = |(chain, slots): (&mut Chain, &mut HashMap<IdentityId, PersonId>)| {
-            let mut said = vec![Said::default(); ids.len()];
-            // At the same cost however many faces there are; a small library is swept as a whole.
-            if look == Look::New {
-                chain.absorb_and_reseat(ROUNDS, target, |k, seats| said[k].count(seats, slots));
-            } else {
-                chain.absorb(0, target);
-                if look == Look::AtAll {
-                    chain.sweep(&Sweep::default(), target);
-                    *slots = people_of_slots(chain, person_of);
-                }
-                for _ in 0..ROUNDS {
-                    for (said, &face) in said.iter_mut().zip(ids) {
-                        said.count(chain.reseat(face, target), slots);
-                        let identity = chain.state().seating().identity_of(face).expect("it was seated");
-                        chain.rename(identity, target);
-                    }
-                }
-            }
-            for (said, &face) in said.iter_mut().zip(ids) {
-                said.names_of_new = chain.state().names_of_new(face, target);
-            }
-            said
-        };
-        let by_chain: Vec<Vec<Said>> = chains.par_iter_mut().zip(&mut self.slots).map(of_chain).collect();
-        let data = target.data();
-        let of_face = |(k, &face): (usize, &FaceId)| {
-            let said: Vec<&Said> = by_chain.iter().map(|said| &said[k]).collect();
-            Weighed::new(&said, data.names().len(), data.given_name(face).is_some())
-        };
-        Ok(ids.iter().enumerate().map(of_face).collect())
+    fn weigh(&mut self, ids: &[FaceId], look: Look) -> Result<Vec<Weighed<PersonId>>, StoreError> {
+        let (believed, stream) = self.believed.as_mut().expect("there is a belief");
+        Ok(stream.weigh(ids, look, believed.with_chains(&self.library)?))
     }
 
     /// Makes up its mind who everybody is, writes it down, and answers.
-    fn decide(&mut self, ids: &[FaceId], weighed: Vec<Weighed>) -> Result<Vec<Seen>, StoreError> {
+    fn decide(&mut self, ids: &[FaceId], weighed: Vec<Weighed<PersonId>>) -> Result<Vec<Seen>, StoreError> {
         let library = &self.library;
         let mut seen = Vec::new();
-        let believed = self.believed.as_mut().expect("there is a belief");
+        let (believed, stream) = self.believed.as_mut().expect("there is a belief");
         library.write(|connection| {
             for (&face, weighed) in ids.iter().zip(weighed) {
-                let best = weighed.people.iter().max_by(|a, b| a.1.total_cmp(b.1)).map(|(&id, &p)| (id, p));
-                let known = self.person_of[face.index()];
-                let p_new = 1.0 - weighed.people.values().sum::<f64>();
-                let (person, person_p, is_new) = match (known, best) {
-                    (Some(known), _) => {
-                        // Somebody of whom this is the only face is somebody new without it.
-                        let others = self.person_of.iter().filter(|person| **person == Some(known)).count();
-                        let alone = if others == 1 { p_new } else { 0.0 };
-                        (known, weighed.people.get(&known).copied().unwrap_or(0.0) + alone, false)
-                    }
-                    (None, Some((person, p))) if p >= p_new => (person, p, false),
-                    _ => {
+                let (known, person_p) = stream.decide(face, &weighed);
+                let person = match known {
+                    Some(person) => person,
+                    None => {
                         library.run(|| connection.execute("INSERT INTO people DEFAULT VALUES", []))?;
-                        (PersonId(connection.last_insert_rowid()), p_new, true)
+                        PersonId(connection.last_insert_rowid())
                     }
                 };
-                self.person_of[face.index()] = Some(person);
+                stream.take_for(face, person, believed.with_chains(library)?.chains());
                 let row = believed.rows.faces[face.index()];
-                let p = person_p.clamp(0.0, 1.0);
                 let insert = "INSERT INTO members VALUES (?1, ?2, ?3) ON CONFLICT (face) DO UPDATE SET \
                               person = excluded.person, p = excluded.p";
-                library.run(|| connection.prepare_cached(insert)?.execute(params![row, person, p]))?;
+                library.run(|| connection.prepare_cached(insert)?.execute(params![row, person, person_p]))?;
                 let (key, answer) = (believed.rows.keys[face.index()].clone(), weighed.answer);
-                seen.push(Seen { key, answer, person, person_p: p, is_new });
+                seen.push(Seen { key, answer, person, person_p, is_new: known.is_none() });
             }
             Ok(())
         })?;
-        for (chain, slots) in believed.with_chains(library)?.chains().iter().zip(&mut self.slots) {
-            for &face in ids {
-                let identity = chain.state().seating().identity_of(face).expect("it was seated");
-                if let Some(person) = self.person_of[face.index()] {
-                    slots.entry(identity).or_insert(person);
-                }
-            }
-        }
         Ok(seen)
     }
 
@@ -313,12 +207,13 @@ impl Watcher {
             self.reload()?;
             return Ok(act);
         }
-        let believed = self.believed.as_mut().expect("there is a belief");
+        let (believed, stream) = self.believed.as_mut().expect("there is a belief");
         let touched = believed.hear_news(&self.library)?;
-        let touched = with_company(touched, &BTreeSet::new(), &self.person_of, MOST_TOUCHED);
-        believed.with_chains(&self.library)?.settle(&touched);
+        let touched = with_company(touched, &BTreeSet::new(), stream.person_of(), MOST_TOUCHED);
+        let belief = believed.with_chains(&self.library)?;
+        belief.settle(&touched);
+        stream.match_chains(belief.chains());
         self.n_unsaved += 1;
-        self.refresh_slots()?;
         Ok(act)
     }
 
@@ -343,45 +238,11 @@ impl Watcher {
     /// Keeps what is believed.
     pub fn save(&mut self) -> Result<(), StoreError> {
         if self.n_unsaved > 0
-            && let Some(believed) = &mut self.believed
+            && let Some((believed, _)) = &mut self.believed
         {
             believed.save_chains(&self.library)?;
             self.n_unsaved = 0;
         }
         Ok(())
-    }
-}
-
-impl Said {
-    /// One more round.
-    fn count(&mut self, mut seats: Vec<Seat>, slots: &HashMap<IdentityId, PersonId>) {
-        seats.retain(|seat| seat.p > LEAST);
-        for seat in &seats {
-            if let Some(person) = seat.identity.and_then(|identity| slots.get(&identity)) {
-                *self.people.entry(*person).or_default() += seat.p;
-            }
-        }
-        self.seats.push(seats);
-    }
-}
-
-impl Weighed {
-    /// Chains and rounds count alike.
-    fn new(said: &[&Said], n_names: usize, is_named: bool) -> Self {
-        let rounds: Vec<(&Vec<Seat>, &[f64])> = said
-            .iter()
-            .flat_map(|said| said.seats.iter().map(|seats| (seats, &said.names_of_new[..])))
-            .collect();
-        let share = 1.0 / rounds.len() as f64;
-        let weights = vec![share; rounds.len()];
-        let mut tally = Tally::new(&weights, n_names);
-        for (number, (seats, names_of_new)) in rounds.into_iter().enumerate() {
-            tally.count(number, seats, names_of_new, is_named);
-        }
-        let mut people: BTreeMap<PersonId, f64> = BTreeMap::new();
-        for (&person, p) in said.iter().flat_map(|said| &said.people) {
-            *people.entry(person).or_default() += share * p;
-        }
-        Self { answer: tally.answer(), people }
     }
 }

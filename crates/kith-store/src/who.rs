@@ -1,10 +1,10 @@
 //! Who a face is, and why: what the face says, what the context says, what people said.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use kith::belief::people::matched;
-use kith::chain::{Chain, Draw};
-use kith::ids::{FaceId, IdentityId};
+use kith::chain::Draw;
+use kith::ids::FaceId;
 use kith::predict::{Answer, Explained, NewPhoto};
 use rayon::prelude::*;
 
@@ -114,17 +114,4 @@ fn ranked(factors: BTreeMap<Option<PersonId>, Factors>) -> Vec<Why> {
     let mut list: Vec<Why> = factors.into_iter().map(why).collect();
     list.sort_by(|a, b| b.p.total_cmp(&a.p));
     list
-}
-
-/// The person of each identity of a chain, by most faces in common, nobody twice.
-pub(crate) fn people_of_slots(
-    chain: &Chain,
-    person_of: &[Option<PersonId>],
-) -> HashMap<IdentityId, PersonId> {
-    let seating = chain.state().seating();
-    let slots: Vec<u32> = (0..person_of.len())
-        .map(|face| seating.identity_of(FaceId::new(face)).expect("every face is seated").0)
-        .collect();
-    let known = matched(&slots, person_of).into_iter().enumerate();
-    known.filter_map(|(slot, person)| Some((IdentityId::new(slot), person?))).collect()
 }

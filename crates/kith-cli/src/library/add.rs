@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::args::AddOptions;
 use crate::Outcome;
-use crate::progress::count;
+use crate::progress::{count, note};
 
 /// Runs the verb.
 pub fn run(options: &AddOptions) -> anyhow::Result<Outcome> {
@@ -56,7 +56,7 @@ fn add_dataset(options: &AddOptions, path: &Path) -> anyhow::Result<Outcome> {
     let mut out = crate::progress::stdout();
     if options.json {
         let object = json!({
-            "added": added.faces, "known": added.known, "frames": added.frames, "names": added.names,
+            "added": added.faces, "known": added.known, "elsewhere": added.elsewhere, "frames": added.frames, "names": added.names,
             "n_faces": n_faces,
         });
         writeln!(out, "{object}")?;
@@ -65,6 +65,10 @@ fn add_dataset(options: &AddOptions, path: &Path) -> anyhow::Result<Outcome> {
         let known = if added.known > 0 { format!("; {} known already", added.known) } else { String::new() };
         let names = if added.names > 0 { format!("; {}", count(added.names, "name")) } else { String::new() };
         writeln!(out, "{faces} in {frames}{known}{names}; the library has {}", count(n_faces, "face"))?;
+    }
+    if added.elsewhere > 0 {
+        let faces = count(added.elsewhere, "known face");
+        note(format!("{faces} came with another frame or context than the library has, which stays"));
     }
     Ok(Outcome::Done)
 }

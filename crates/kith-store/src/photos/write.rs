@@ -172,7 +172,7 @@ impl Library {
                 self.run(|| connection.prepare_cached(update)?.execute(params![face, bytes]))?;
                 self.seal(Of::Face, face.0, &bytes)?;
             }
-            self.lengths.take();
+            self.usual.take();
             self.set(EMBEDDING, pipeline.to_owned())?;
             self.set(DIMENSION, dimension)?;
             self.unset(MODEL)?;

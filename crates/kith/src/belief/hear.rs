@@ -31,6 +31,8 @@ impl Belief {
         let mut about = BTreeSet::new();
         let mut note = |one| self.target.hear(one).map(|faces| about.extend(faces));
         let heard = said.iter().try_for_each(&mut note);
+        // Names may be new; draws that no chain stands behind stay.
+        self.draws.posterior.take();
         if let Some(chain) = self.chains().first().filter(|_| !about.is_empty()) {
             let seating = chain.state().seating();
             let group_of: Vec<_> = self.faces().map(|face| seating.identity_of(face)).collect();
@@ -42,7 +44,7 @@ impl Belief {
 
     /// The chains take in what was said of the target, and look at some faces again.
     pub fn settle(&mut self, touched: &[FaceId]) {
-        self.draws.take();
+        self.draws.drop();
         let (target, chains) = self.moving();
         chains.par_iter_mut().for_each(|chain| {
             chain.extend(target);
@@ -54,7 +56,7 @@ impl Belief {
     /// The model and the faces, to which something may be added. It counts when the chains have taken it in
     /// ([`Belief::settle`], or [`crate::chain::Chain::absorb`] by [`Belief::moving`]).
     pub fn target_mut(&mut self) -> &mut Target {
-        self.draws.take();
+        self.draws.drop();
         &mut self.target
     }
 }

@@ -149,7 +149,7 @@ impl Belief {
         learnt.is_interrupted = is_stopped();
         let draws = drawn(&kept, until);
         // Before the first draw was kept, draws are what the chains believe.
-        self.draws.take();
+        self.draws.drop();
         if !draws.is_empty() {
             self.draws = draws.into();
         }
@@ -159,7 +159,7 @@ impl Belief {
     /// Runs on to sweep `to` of `run`, or until told to stop; returns the draws that are kept on the way, ordered by sweep,
     /// then chain. Called again it goes on from there.
     pub fn run(&mut self, run: &Run, to: u64, watch: &Watch<'_>) -> Vec<Draw> {
-        self.draws.take();
+        self.draws.drop();
         self.ensemble.run(run, to, &Sweep::default(), &self.target, watch)
     }
 

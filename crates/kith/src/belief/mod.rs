@@ -33,6 +33,7 @@ pub mod people;
 pub mod see;
 mod settings;
 pub mod stages;
+pub mod stream;
 #[cfg(test)]
 mod tests;
 
@@ -80,10 +81,30 @@ pub struct Belief {
     ensemble: Ensemble,
     seed: u64,
     /// Those of the last learning; after anything was seen or heard, what the chains believe, when somebody asks.
-    draws: OnceLock<Vec<Draw>>,
+    draws: Kept,
     schedule: Schedule,
     /// Frames that have arrived and wait for the schedule.
     waiting: Dataset,
+}
+
+/// Draws, and what is pooled of them when somebody asks about new faces.
+#[derive(Clone, Debug, Default)]
+struct Kept {
+    draws: OnceLock<Vec<Draw>>,
+    posterior: OnceLock<Posterior>,
+}
+
+impl From<Vec<Draw>> for Kept {
+    fn from(draws: Vec<Draw>) -> Self {
+        Self { draws: draws.into(), posterior: OnceLock::new() }
+    }
+}
+
+impl Kept {
+    /// They are those of chains that have moved since, or of another target.
+    fn drop(&mut self) {
+        *self = Self::default();
+    }
 }
 
 impl Belief {
@@ -101,7 +122,7 @@ impl Belief {
     /// Chains go on from what is remembered of them.
     pub fn resume(target: Target, memories: &[Memory], seed: u64) -> Self {
         let mut belief = Self::of_draws(target, Vec::new(), seed);
-        belief.draws.take();
+        belief.draws.drop();
         belief.resume_chains(memories);
         belief
     }
@@ -109,12 +130,12 @@ impl Belief {
     /// Draws of the target, with which questions can be answered; chains may follow by [`Belief::resume_chains`].
     pub fn of_draws(target: Target, draws: Vec<Draw>, seed: u64) -> Self {
         let belief = Self::with_chains(target, Ensemble::default(), seed);
-        Self { draws: OnceLock::from(draws), ..belief }
+        Self { draws: draws.into(), ..belief }
     }
 
     fn with_chains(target: Target, ensemble: Ensemble, seed: u64) -> Self {
         let waiting = Dataset::empty(target.data().dimension()).expect("a dataset has a dimension");
-        Self { target, ensemble, seed, draws: OnceLock::new(), schedule: Schedule::STREAM, waiting }
+        Self { target, ensemble, seed, draws: Kept::default(), schedule: Schedule::STREAM, waiting }
     }
 
     /// The same, with frames taken in by another schedule than [`Schedule::STREAM`].
@@ -132,7 +153,7 @@ impl Belief {
     /// Starts chains anew, from the sequential start.
     pub fn restart(&mut self, n_chains: usize) {
         self.ensemble = Ensemble::start(&[Start::Sequential], n_chains, self.seed, &self.target);
-        self.draws.take();
+        self.draws.drop();
     }
 
     /// The model and the faces.
@@ -157,7 +178,7 @@ impl Belief {
 
     /// Draws of the posterior: of the last learning, or what the chains believe now.
     pub fn draws(&self) -> &[Draw] {
-        self.draws.get_or_init(|| self.ensemble.draws(&self.target))
+        self.draws.draws.get_or_init(|| self.ensemble.draws(&self.target))
     }
 
     /// Answers from draws that [`Belief::run`] kept, until something is seen, heard or learnt.
@@ -171,8 +192,8 @@ impl Belief {
     }
 
     /// The posterior of the draws, for questions about new faces.
-    pub fn posterior(&self) -> Posterior {
-        Posterior::new(&self.target, self.draws())
+    pub fn posterior(&self) -> &Posterior {
+        self.draws.posterior.get_or_init(|| Posterior::new(&self.target, self.draws()))
     }
 
     /// Who is on new photos, which are one occasion: per photo, an answer per face.

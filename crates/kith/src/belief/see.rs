@@ -56,7 +56,7 @@ impl Belief {
             0 => self.ensemble.extend(&self.target),
             revisits => self.ensemble.absorb(revisits, &self.target),
         }
-        self.draws.take();
+        self.draws.drop();
         self.sweep(self.schedule.sweeps);
         Ok(())
     }
@@ -65,7 +65,7 @@ impl Belief {
     pub fn sweep(&mut self, times: u64) {
         if times > 0 {
             self.ensemble.sweep(times, &Sweep::default(), &self.target);
-            self.draws.take();
+            self.draws.drop();
         }
     }
 }

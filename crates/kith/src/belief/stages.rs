@@ -9,7 +9,7 @@
 //! | more | learnt anew only by `learn` | the same |
 
 use super::Settings;
-use crate::data::Dataset;
+use crate::data::{Dataset, Lengths, OtherUnits, Strange};
 #[cfg(doc)]
 use crate::model::Isotropic;
 use crate::model::Model;
@@ -27,6 +27,22 @@ pub const PRIOR_AT_ONCE: usize = 1000;
 /// Full covariances were measured on embeddings of 128 dimensions and more, and count to a power that fits those. In a
 /// few dimensions a face says too little to be counted half, and the paper's model is the better one.
 pub const FEW_DIMENSIONS: usize = 32;
+
+/// Which of some embeddings cannot be of one dataset with those beside them, ascending, and why: by how long embeddings
+/// usually are, or else for being in other units than the rest where the paper's model will be taken, which has one variance
+/// for all and takes the short ones for one person. Covariances know the length of every face by itself.
+pub fn strange(new: &[&[f32]], beside: &[&[f32]], usual: &Lengths) -> Vec<(usize, Strange)> {
+    let by_length = |(row, x): (usize, &&[f32])| Some((row, usual.strange(x)?));
+    let strange: Vec<(usize, Strange)> = new.iter().enumerate().filter_map(by_length).collect();
+    let all = [new, beside].concat();
+    let has_one_variance = all.len() < NEIGHBOURS || all.first().is_some_and(|x| x.len() < FEW_DIMENSIONS);
+    if !strange.is_empty() || !has_one_variance {
+        return strange;
+    }
+    let Some(units) = OtherUnits::among(&all) else { return strange };
+    let why = Strange::Units { n: units.rows.len(), times: units.times };
+    units.rows.into_iter().filter(|&row| row < new.len()).map(|row| (row, why)).collect()
+}
 
 /// A model that was worked out before.
 #[derive(Clone, Copy, Debug)]

@@ -30,6 +30,13 @@ pub enum Strange {
     Size(f64),
     /// So many times as long as the median one.
     Times(f64),
+    /// One of some that are so many times as long as the rest, and look like them.
+    Units {
+        /// How many they are.
+        n: usize,
+        /// So many times as long.
+        times: f64,
+    },
 }
 
 impl fmt::Display for Strange {
@@ -42,6 +49,10 @@ impl fmt::Display for Strange {
             Self::Times(times) => write!(
                 f,
                 "found an embedding {times:.1e} times as long as the median one, wanted at most {MOST_TIMES} times"
+            ),
+            Self::Units { n, times } => write!(
+                f,
+                "found {n} embeddings {times:.1e} times as long as others of the same looks, wanted all in one unit"
             ),
         }
     }

@@ -5,11 +5,13 @@ mod embeddings;
 mod evidence;
 mod lengths;
 mod neighbours;
+mod units;
 
 pub use dataset::{Dataset, Label, NewFace};
 pub use embeddings::Embeddings;
 pub use evidence::{Evidence, Statement};
 pub use lengths::{Lengths, MOST_TIMES, Strange};
+pub(crate) use units::OtherUnits;
 
 /// What is wrong with data that were offered.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

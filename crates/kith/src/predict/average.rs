@@ -133,7 +133,7 @@ impl Posterior {
             }
         };
         let mut contexts: Vec<(String, f64)> =
-            of_context.into_iter().map(|(label, p)| (name(label), p)).collect();
+            of_context.into_iter().map(|(label, p)| (name(label), share(p))).collect();
         contexts.sort_by(|a, b| b.1.total_cmp(&a.1));
         contexts
     }
