@@ -19,7 +19,7 @@ const BLOCK: u64 = 8;
 const FEWEST: u64 = 24;
 /// At most so many sweeps, fewer where they are dear: about this many multiplications per chain, some minutes' work.
 const MOST: u64 = 500;
-const WORK: f64 = 3e11;
+const WORK: f64 = 5.5e11;
 /// Without agreement, chains are brought together about every so many reseated faces.
 const FACES_PER_ROUND: u64 = 200_000;
 
@@ -166,13 +166,16 @@ impl Belief {
     /// How many sweeps of each chain a learning makes at most; the same for the same states, on any machine.
     pub fn most_sweeps(&self, until: &Until) -> u64 {
         until.sweeps.unwrap_or_else(|| {
-            let face = &self.target.model().face;
-            let dearest = self.chains().iter().map(|chain| {
-                let seating = chain.state().seating();
-                let work = |&i| face.n_products(seating.n_of(i));
-                seating.identities().iter().map(work).sum::<f64>() * seating.size().0 as f64
-            });
-            let most = WORK / dearest.fold(1.0, f64::max);
+            let data = self.target.data();
+            let (n_faces, n_axes) = (data.n_faces() as f64, data.dimension() as f64);
+            let n_identities = |chain: &Chain| chain.state().seating().n_identities() as f64;
+            let most_identities = self.chains().iter().map(n_identities).fold(1.0, f64::max);
+            // Bounds in single precision and eight at once; some forty forms of D^2, most of them in splits.
+            let per_face = match self.target.model().face.has_covariances() {
+                true => most_identities * n_axes / 8.0 + 40.0 * n_axes * n_axes,
+                false => most_identities * n_axes,
+            };
+            let most = WORK / (n_faces * per_face).max(1.0);
             (most as u64 / BLOCK * BLOCK).clamp(FEWEST, MOST)
         })
     }
