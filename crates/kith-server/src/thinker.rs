@@ -135,7 +135,7 @@ fn learn(library: &mut Library, desk: &Desk) -> Result<bool, StoreError> {
     };
     let watch = Watch { stop: &desk.interrupt, swept: &wait };
     let plan = Plan { sweeps: None, chains: None, seed: None, least: LEAST_SWEEPS };
-    let mut told = Told { prior: &mut |_| wait(), begins: &mut |_| () };
+    let mut told = Told { prior: &mut |_| wait(), begins: &mut |_| (), goes_on: &mut |_| () };
     let (believed, changes) = Believed::learn(library, &plan, &watch, &mut told)?;
     let is_done = !changes.is_interrupted;
     if is_done {
