@@ -94,18 +94,13 @@ fn main() -> Result<(), Failure> {
 
 fn learn(library: &Library, sweeps: u64) -> Result<(), Failure> {
     let watch = Watch { stop: &AtomicBool::new(false), swept: &|| () };
-<<<<<<< HEAD
-    let mut told = Told { prior: &mut |_| (), begins: &mut |_| () };
+    let mut told = Told { prior: &mut |_| (), begins: &mut |_| (), goes_on: &mut |_| () };
     Believed::learn(
         library,
         &Plan { sweeps: Some(sweeps), chains: None, seed: Some(1), least: 0 },
         &watch,
         &mut told,
     )?;
-=======
-    let mut told = Told { prior: &mut |_| (), begins: &mut |_| (), goes_on: &mut |_| () };
-    Believed::learn(library, &Plan { sweeps: Some(sweeps), chains: None, seed: Some(1) }, &watch, &mut told)?;
->>>>>>> main
     Ok(())
 }
 
