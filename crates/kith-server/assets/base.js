@@ -74,7 +74,7 @@ export const complain = (error) => toast(texts.failed(error.message));
 export async function say(act) {
   try {
     const done = await api("acts", act);
-    toast(sentence(done.text), () => undo(done.act));
+    toast(texts.done[act.kind](act), () => undo(done.act));
     tell("said", done);
     return done;
   } catch (error) {

@@ -45,12 +45,12 @@ export function person(main, id) {
     bar.hidden = chosen.length === 0 || !canSay();
     if (bar.hidden) return;
     bar.setAttribute("aria-label", t.selected(chosen.length));
-    bar.replaceChildren(h("strong", {}, t.selected(chosen.length)),
+    bar.replaceChildren(...[h("strong", {}, t.selected(chosen.length)),
       h("button", { type: "button", class: "main", click: nameThem }, t.theyAre, h("kbd", {}, "n")),
       h("button", { type: "button", click: takeOut }, who?.name ? t.notThem(who.name) : t.notThis, h("kbd", {}, "x")),
       h("button", { type: "button", click: nobody }, t.ignore, h("kbd", {}, "i")),
       chosen.length === 1 && h("button", { type: "button", click: () => picture() }, t.picture, h("kbd", {}, "p")),
-      h("button", { type: "button", class: "plain", click: () => faces.clear() }, t.clear));
+      h("button", { type: "button", class: "plain", click: () => faces.clear() }, t.clear)].filter(Boolean));
   }
 
   function timeline(line) {
