@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, RwLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use kith_store::{Claim, EntryId, Library, StoreError};
 use kith_vision::Vision;
@@ -17,6 +17,9 @@ use crate::live::{Attention, Live};
 use crate::scribe::{self, Request};
 use crate::view::{Effect, View};
 use crate::{routes, thinker};
+
+/// How long the end waits for what is being learnt.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How to serve.
 #[derive(Clone, Debug)]
@@ -236,7 +239,11 @@ impl Server {
         runtime.shutdown_timeout(Duration::from_secs(2));
         desk.is_ending.store(true, Ordering::Relaxed);
         desk.wake();
-        let _told = thoughts.join();
+        // What is learnt is kept at the next sweep; a first look at many faces is not waited for, and is begun again.
+        let end = Instant::now() + PATIENCE;
+        while !thoughts.is_finished() && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(20));
+        }
         desk.scribe.lock().expect("nobody panics while holding it").take();
         claim.into_iter().for_each(|scribe| drop(scribe.join()));
         Ok(())

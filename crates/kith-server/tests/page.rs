@@ -259,7 +259,7 @@ fn everything_that_can_be_asked_is_answered_without_photos() {
     let picture = page.get("/api/v1/faces/1/picture");
     assert!(picture.headers.contains("image/svg+xml") && picture.body.starts_with(b"<svg"));
     let photo = page.get("/api/v1/photos/1").json();
-    assert_eq!((photo["drawn"].as_bool(), photo["faces"].as_array().unwrap().len()), (Some(true), 3));
+    assert_eq!((photo["drawn"].as_bool(), photo["faces"].as_array().unwrap().len()), (Some(true), 2));
     assert!(page.get("/api/v1/photos/1/picture").body.starts_with(b"<svg"));
     let questions = page.get("/api/v1/questions").json();
     assert_eq!(questions["questions"][0]["ask"], "who", "{questions}");
