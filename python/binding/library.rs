@@ -122,7 +122,7 @@ impl Library {
             progress.begin(100);
             let mut prior = |share: f64| progress.reach(100.0 * share);
             let mut begins = |most: u64| progress.begin(most);
-            let mut told = Told { prior: &mut prior, begins: &mut begins };
+            let mut told = Told { prior: &mut prior, begins: &mut begins, goes_on: &mut |_| () };
             let plan = Plan { sweeps, chains, seed };
             let (believed, changes) =
                 progress.watch(|watch| Believed::learn(&library, &plan, watch, &mut told))?;

@@ -1,7 +1,8 @@
-//! `kith bench`: how fast this machine sweeps, answers and absorbs frames, on generated faces, as ratios.
+//! `kith bench`: how fast this machine sweeps, answers and absorbs frames, on generated faces.
 
 pub mod args;
 mod crowd;
+mod library;
 mod memory;
 mod predict;
 mod product;
@@ -25,6 +26,7 @@ pub fn run(options: &BenchOptions) -> anyhow::Result<Outcome> {
         Question::Sweep(options) => (sweep::run(options)?, options.json),
         Question::Predict(options) => (predict::run(options)?, options.json),
         Question::Stream(options) => (stream::run(options)?, options.json),
+        Question::Library(options) => (library::run(options)?, options.json),
     };
     let mut out = crate::progress::stdout();
     if json {

@@ -1,6 +1,7 @@
 //! `kith fit`: a dataset in, draws of the posterior out.
 
 use std::io::Write;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -18,7 +19,7 @@ use crate::Outcome;
 use crate::args::FitOptions;
 use crate::background::Background;
 use crate::interrupt;
-use crate::progress::{bar, count, note};
+use crate::progress::{bar, count, event, note, to_event};
 use crate::summary::FitSummary;
 
 /// Chains are brought together, and their draws written, about every so many reseated faces.
@@ -48,7 +49,15 @@ pub fn run(options: &FitOptions) -> anyhow::Result<Outcome> {
     let draws = match run {
         Some(run) => sweep_to_the_end(&mut belief, run, &watch, &mut writer)?,
         None => {
-            let learnt = belief.learn(&until, &watch);
+            let learnt = belief.learn_with(&until, &watch, &mut |round| {
+                let n_people = round.n_people();
+                bar.set_message(format!("sweeps, {} so far", count(n_people, "person")));
+                if options.json {
+                    let r_hat = round.learnt.r_hat.filter(|r_hat| r_hat.is_finite());
+                    event(to_event((round.learnt.sweeps, most), n_people, r_hat));
+                }
+                ControlFlow::Continue(())
+            });
             let mut draws = belief.draws().to_vec();
             draws.sort_by_key(|draw| (draw.sweep, draw.chain));
             draws.iter().try_for_each(|draw| writer.write(draw))?;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use kith_io::terminal::{Shown, shown};
+use serde_json::{Value, json};
 
 /// A bar of `length` steps of a kind.
 pub fn bar(length: u64, what: &'static str) -> ProgressBar {
@@ -23,6 +24,16 @@ pub fn bar(length: u64, what: &'static str) -> ProgressBar {
 /// A line on stderr. Where nobody reads it any more, as in `2>&1 | head`, it is lost and the work goes on.
 pub fn note(line: impl Display) {
     let _ = writeln!(std::io::stderr(), "{}", shown(&line.to_string()));
+}
+
+/// An event of long work, as a line of JSON on stderr, for programs that read those.
+pub fn event(event: Value) {
+    let _ = writeln!(std::io::stderr(), "{event}");
+}
+
+/// How far learning is.
+pub fn to_event((done, most): (u64, u64), n_people: usize, r_hat: Option<f64>) -> Value {
+    json!({"event": "learning", "sweeps": done, "most_sweeps": most, "people": n_people, "r_hat": r_hat})
 }
 
 /// Where words and JSON go: names and ids that would do something to a terminal are shown.

@@ -64,3 +64,29 @@ fn a_stream_is_absorbed_about_as_well_as_all_at_once() {
     assert!(found["ari"].as_f64().unwrap() > 0.99, "{found}");
     assert!(found["offline_ari"].as_f64().unwrap() > 0.99, "{found}");
 }
+
+#[test]
+fn a_library_is_made_learnt_and_asked() {
+    let place = Place::new();
+    let options = ["--faces", "300", "--identities", "12", "--dim", "40", "--spread", "3"];
+    let run = place.run(&[&["bench", "library", "--json"][..], &options].concat()).done();
+    let found = run.object();
+    for key in [
+        "add_seconds",
+        "first_people_seconds",
+        "learn_seconds",
+        "people_seconds",
+        "who_seconds",
+        "who_new_seconds",
+        "ask_seconds",
+        "statement_seconds",
+        "watch_start_seconds",
+        "watch_seconds",
+        "file_bytes",
+    ] {
+        assert!(found[key].as_f64().unwrap() > 0.0, "{key}: {found}");
+    }
+    let [first, learnt] = ["first_people_seconds", "learn_seconds"].map(|key| found[key].as_f64().unwrap());
+    assert!(first <= learnt, "{found}");
+    assert!(found["ari"].as_f64().unwrap() > 0.98, "{found}");
+}

@@ -99,7 +99,13 @@ fn a_full_disk_leaves_no_new_library_and_an_old_one_as_it_was() {
 fn learning_finds_people_and_says_what_changed() {
     let place = Place::new();
     place.run(&["add", "lib", "photos"]).done();
-    let learnt = place.run(&["learn", "lib", "--sweeps", "40", "--json"]).done().object();
+    let run = place.run(&["learn", "lib", "--sweeps", "40", "--json"]).done();
+    let events: Vec<Value> = run.err.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let rounds: Vec<&Value> = events.iter().filter(|event| event["event"] == "learning").collect();
+    let sweeps = rounds.iter().map(|round| round["sweeps"].as_u64().unwrap());
+    assert!(sweeps.clone().is_sorted() && sweeps.min() == Some(1), "{}", run.err);
+    assert!(rounds.iter().all(|round| round["most_sweeps"] == 40 && round["people"].as_u64() > Some(0)));
+    let learnt = run.object();
     assert_eq!(learnt["n_faces"], 60);
     assert_eq!(learnt["n_people"], 4);
     assert_eq!(learnt["new_people"], 4);

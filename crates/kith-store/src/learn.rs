@@ -15,6 +15,8 @@ use crate::{Library, StoreError};
 
 /// What has been learnt is kept so often, so that whoever is interrupted goes on from there.
 const KEPT_EVERY: Duration = Duration::from_secs(20);
+/// Of more faces the first people are shown after the first round: certainty takes minutes.
+const PEOPLE_FIRST: usize = 2_000;
 
 /// How to learn.
 #[derive(Clone, Copy, Debug)]
@@ -33,6 +35,19 @@ pub struct Told<'a> {
     pub prior: &'a mut dyn FnMut(f64),
     /// How many sweeps all chains together will make at most.
     pub begins: &'a mut dyn FnMut(u64),
+    /// How far it is, now and then.
+    pub goes_on: &'a mut dyn FnMut(&Progress),
+}
+
+/// How far a learning is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Progress {
+    /// Sweeps that each chain has made, and those that it makes at most.
+    pub sweeps: (u64, u64),
+    /// About how many people there are so far.
+    pub n_people: usize,
+    /// Split R-hat of the chains, where they run until they agree and it can be told already.
+    pub r_hat: Option<f64>,
 }
 
 /// What learning changed, in people's terms.
@@ -77,11 +92,23 @@ impl Believed {
             belief.settle(&Vec::from_iter(rows.said_since(library.get(BELIEVED)?)));
         }
         let until = Until { sweeps: plan.sweeps, ..Until::agreed() };
-        (told.begins)(belief.most_sweeps(&until) * belief.chains().len() as u64);
+        let most = belief.most_sweeps(&until);
+        (told.begins)(most * belief.chains().len() as u64);
+        let mut is_awaited = before.is_empty() && rows.faces.len() > PEOPLE_FIRST;
         let (mut saved, mut failed) = (Instant::now(), None);
         let mut keep = |round: &Round<'_>| {
-            if saved.elapsed() >= KEPT_EVERY {
-                let written = library.write(|_| library.remember(&round.now(), &round.draws(), &rows));
+            let r_hat = round.learnt.r_hat.filter(|r_hat| r_hat.is_finite());
+            let n_people = round.n_people();
+            (told.goes_on)(&Progress { sweeps: (round.learnt.sweeps, most), n_people, r_hat });
+            if is_awaited || saved.elapsed() >= KEPT_EVERY {
+                let draws = round.draws();
+                let written = library.write(|_| {
+                    library.remember(&round.now(), &draws, &rows)?;
+                    if std::mem::take(&mut is_awaited) {
+                        library.set_people(&draws, &rows, None)?;
+                    }
+                    Ok(())
+                });
                 saved = Instant::now();
                 failed = written.err();
             }

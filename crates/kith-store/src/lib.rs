@@ -54,7 +54,7 @@ pub use faces::{Added, NewFace, NewFrame, frames_of};
 pub use forget::{Forget, Forgotten};
 pub use ids::{ActId, EntryId, FaceRow, FrameRow, NameRow, PersonId, PhotoRow};
 pub use import::{Columns, Import, Imported};
-pub use learn::{Changes, Plan, Told};
+pub use learn::{Changes, Plan, Progress, Told};
 pub use library::{Claim, Library};
 pub use log::{Entry, IMPORT, Kind, OTHERS, Saying};
 pub use people::{Member, Person};

@@ -20,6 +20,34 @@ pub enum Question {
     Predict(PredictOptions),
     /// Absorbing a frame early and late in a long stream
     Stream(StreamOptions),
+    /// A library of many people: adding, learning, and how long each question takes
+    Library(LibraryOptions),
+}
+
+/// Options of `kith bench library`.
+#[derive(Debug, Args)]
+pub struct LibraryOptions {
+    /// Faces
+    #[arg(long, default_value_t = 2_000, value_parser = clap::value_parser!(u32).range(10..=10_000_000))]
+    pub faces: u32,
+    /// People, each with at least one face
+    #[arg(long, default_value_t = 150, value_parser = clap::value_parser!(u32).range(5..=1_000_000))]
+    pub identities: u32,
+    /// Numbers per embedding
+    #[arg(long, default_value_t = 128, value_parser = clap::value_parser!(u32).range(2..=4096))]
+    pub dim: u32,
+    /// Threads [default: one per core]
+    #[arg(long, value_name = "T")]
+    pub threads: Option<u32>,
+    /// The variance of people's looks, where that of one person's photos is 1 [default: as in `sweep`]
+    #[arg(long)]
+    pub spread: Option<f64>,
+    /// Makes the run repeatable
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Options of `kith bench sweep`.

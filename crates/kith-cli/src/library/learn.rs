@@ -8,7 +8,7 @@ use kith::chain::Watch;
 use kith_io::dataset;
 use kith_io::model_file::read_tree;
 use kith_store::meta::SETTINGS;
-use kith_store::{Believed, Changes, Library, Plan, Told};
+use kith_store::{Believed, Changes, Library, Plan, Progress, Told};
 use serde_json::json;
 
 use super::args::LearnOptions;
@@ -16,7 +16,7 @@ use crate::Outcome;
 use crate::background::Background;
 use crate::fit::set_threads;
 use crate::interrupt;
-use crate::progress::{bar, count, note};
+use crate::progress::{bar, count, event, note, to_event};
 
 /// Runs the verb.
 pub fn run(options: &LearnOptions) -> anyhow::Result<Outcome> {
@@ -24,7 +24,12 @@ pub fn run(options: &LearnOptions) -> anyhow::Result<Outcome> {
     let library = Library::open(&options.lib)?;
     let _claim = library.claim()?;
     let looks = bar(100, "% of learning what faces look like");
-    let mut prior = |share: f64| looks.set_position((100.0 * share) as u64);
+    let mut prior = |share: f64| {
+        looks.set_position((100.0 * share) as u64);
+        if options.json {
+            event(json!({"event": "looks", "share": share}));
+        }
+    };
     set_model(&library, options, &mut prior)?;
     let stop = interrupt::listen()?;
     let sweeps = bar(1, "sweeps");
@@ -34,7 +39,13 @@ pub fn run(options: &LearnOptions) -> anyhow::Result<Outcome> {
         looks.finish_and_clear();
         sweeps.set_length(most);
     };
-    let mut told = Told { prior: &mut prior, begins: &mut begins };
+    let mut goes_on = |now: &Progress| {
+        sweeps.set_message(format!("sweeps, {} so far", count(now.n_people, "person")));
+        if options.json {
+            event(to_event(now.sweeps, now.n_people, now.r_hat));
+        }
+    };
+    let mut told = Told { prior: &mut prior, begins: &mut begins, goes_on: &mut goes_on };
     let (believed, changes) = Believed::learn(&library, &plan, &watch, &mut told)?;
     sweeps.finish_and_clear();
     library.take_notes().into_iter().for_each(note);

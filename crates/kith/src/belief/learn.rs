@@ -19,7 +19,7 @@ const BLOCK: u64 = 8;
 const FEWEST: u64 = 24;
 /// At most so many sweeps, fewer where they are dear: about this many multiplications per chain, some minutes' work.
 const MOST: u64 = 500;
-const WORK: f64 = 3e11;
+const WORK: f64 = 5.5e11;
 /// Without agreement, chains are brought together about every so many reseated faces.
 const FACES_PER_ROUND: u64 = 200_000;
 
@@ -74,12 +74,20 @@ pub struct Round<'a> {
     chains: &'a [Chain],
     kept: &'a [Kept],
     until: &'a Until,
+    /// What it has come to.
+    pub learnt: Learnt,
 }
 
 impl Round<'_> {
     /// What the chains believe now.
     pub fn now(&self) -> Vec<Draw> {
         self.chains.iter().map(|chain| chain.draw(self.target)).collect()
+    }
+
+    /// About how many people there are, the mean over the chains.
+    pub fn n_people(&self) -> usize {
+        let n = |chain: &Chain| chain.state().seating().n_identities();
+        self.chains.iter().map(n).sum::<usize>() / self.chains.len()
     }
 
     /// The draws that are kept so far.
@@ -111,7 +119,9 @@ impl Belief {
         let mut learnt =
             Learnt { sweeps: 0, r_hat: to_agree.then_some(f64::INFINITY), is_interrupted: false };
         while learnt.sweeps < most && !is_stopped() {
-            let next = (learnt.sweeps + per_round).min(most);
+            // The first rounds are short: somebody may be waiting for a first answer.
+            let round = if learnt.sweeps < per_round { learnt.sweeps.max(1) } else { per_round };
+            let next = (learnt.sweeps + round).min(most);
             chains.par_iter_mut().zip(&mut kept).for_each(|(chain, kept)| {
                 for _ in learnt.sweeps..next {
                     if is_stopped() {
@@ -131,7 +141,7 @@ impl Belief {
                     break;
                 }
             }
-            let round = Round { target, chains, kept: &kept, until };
+            let round = Round { target, chains, kept: &kept, until, learnt };
             if next < most && after_round(&round).is_break() {
                 break;
             }
@@ -156,13 +166,16 @@ impl Belief {
     /// How many sweeps of each chain a learning makes at most; the same for the same states, on any machine.
     pub fn most_sweeps(&self, until: &Until) -> u64 {
         until.sweeps.unwrap_or_else(|| {
-            let face = &self.target.model().face;
-            let dearest = self.chains().iter().map(|chain| {
-                let seating = chain.state().seating();
-                let work = |&i| face.n_products(seating.n_of(i));
-                seating.identities().iter().map(work).sum::<f64>() * seating.size().0 as f64
-            });
-            let most = WORK / dearest.fold(1.0, f64::max);
+            let data = self.target.data();
+            let (n_faces, n_axes) = (data.n_faces() as f64, data.dimension() as f64);
+            let n_identities = |chain: &Chain| chain.state().seating().n_identities() as f64;
+            let most_identities = self.chains().iter().map(n_identities).fold(1.0, f64::max);
+            // Bounds in single precision and eight at once; some forty forms of D^2, most of them in splits.
+            let per_face = match self.target.model().face.has_covariances() {
+                true => most_identities * n_axes / 8.0 + 40.0 * n_axes * n_axes,
+                false => most_identities * n_axes,
+            };
+            let most = WORK / (n_faces * per_face).max(1.0);
             (most as u64 / BLOCK * BLOCK).clamp(FEWEST, MOST)
         })
     }

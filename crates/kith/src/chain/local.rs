@@ -4,7 +4,7 @@
 //! the moves change, so the posterior stays as it is.
 
 use super::Chain;
-use crate::gibbs::scan::Memo;
+use crate::gibbs::scan::{Memo, Scan};
 use crate::gibbs::{self, assignments};
 use crate::ids::{FaceId, IdentityId};
 use crate::model::face::Centred;
@@ -53,10 +53,8 @@ impl Chain {
     /// Looks at some faces again: each is reseated, pairs that people compared are parted or joined with all their
     /// identities' faces, and names are redrawn.
     pub fn settle(&mut self, faces: &[FaceId], target: &Target) {
-        for &face in faces {
-            self.reseat(face, target);
-        }
         let (state, rng) = (&mut self.state, &mut self.rng);
+        Scan::new(target).pass(faces, state, target, rng);
         let links =
             |&face: &FaceId| target.data().evidence().links(face).iter().map(move |link| [face, link.0]);
         let pairs: Vec<[FaceId; 2]> = faces.iter().flat_map(links).collect();

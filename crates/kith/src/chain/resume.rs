@@ -7,7 +7,7 @@
 use super::absorb::Attention;
 use super::{Chain, Draw, Globals};
 use crate::gibbs;
-use crate::ids::{ContextId, IdentityId, LabelId};
+use crate::ids::{ContextId, FaceId, IdentityId, LabelId};
 use crate::math::{ln_add_exp, ln_sum_exp};
 use crate::model::ContextMode;
 use crate::model::face::ODD;
@@ -90,6 +90,7 @@ impl Chain {
         recall_contexts(memory, &mut state, target);
         recall_name_weights(memory, &mut state);
         let mut slots: Vec<Option<IdentityId>> = vec![None; memory.names.len()];
+        let mut others: Vec<Vec<FaceId>> = vec![Vec::new(); slots.len()];
         for (face, remembered) in data.faces().zip(&memory.identities) {
             let scale = memory.scales.get(face.index()).copied().flatten();
             let is_scale = |&scale: &u8| match scale {
@@ -99,7 +100,10 @@ impl Chain {
             scale.filter(is_scale).into_iter().for_each(|scale| state.faces.set_scale(face, scale));
             let Some(number) = remembered.map(|number| number as usize) else { continue };
             match slots[number] {
-                Some(identity) => state.seat_at(face, identity, target),
+                Some(identity) => {
+                    state.set_down(face, identity, data);
+                    others[number].push(face);
+                }
                 None => {
                     let identity = state.seat_apart(face, target, &mut rng);
                     let is_known = |label: &LabelId| label.index() < data.names().len();
@@ -108,6 +112,9 @@ impl Chain {
                     slots[number] = Some(identity);
                 }
             }
+        }
+        for (identity, others) in slots.iter().zip(&others) {
+            identity.iter().for_each(|&identity| state.observe_all(identity, others, target));
         }
         recall_weights(memory, &slots, &mut state);
         if state.seating.n_identities() > 0 {

@@ -6,14 +6,6 @@ use pulp::Arch;
 
 use super::vectors::dot_in_lanes;
 
-/// G of the identity matrix times `scale`.
-pub fn of_scale(scale: f64, n: usize) -> Vec<f64> {
-    let mut root = vec![0.0; n * (n + 1) / 2];
-    let over = 1.0 / scale.sqrt();
-    (0..n).for_each(|r| root[r * (r + 3) / 2] = over);
-    root
-}
-
 /// x^T M^-1 x = |G x|^2.
 pub fn quadratic_form(root: &[f64], x: &[f64]) -> f64 {
     Arch::new().dispatch(QuadraticForm { root, x })
@@ -43,16 +35,31 @@ impl pulp::NullaryFnOnce for QuadraticForm<'_> {
 
 /// x^T M x = |u|^2 with G^T u = x.
 pub fn form_of_inverse(root: &[f64], x: &[f64]) -> f64 {
-    let mut left = x.to_vec();
-    let mut form = 0.0;
-    for r in (0..x.len()).rev() {
-        let row = &root[r * (r + 1) / 2..(r + 1) * (r + 2) / 2];
-        let (before, own) = left.split_at_mut(r);
-        let u = own[0] / row[r];
-        before.iter_mut().zip(row).for_each(|(left, g)| *left -= u * g);
-        form += u * u;
+    Arch::new().dispatch(FormOfInverse { root, x })
+}
+
+/// The loop of [`form_of_inverse`].
+struct FormOfInverse<'a> {
+    root: &'a [f64],
+    x: &'a [f64],
+}
+
+impl pulp::NullaryFnOnce for FormOfInverse<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn call(self) -> f64 {
+        let mut left = self.x.to_vec();
+        let mut form = 0.0;
+        for r in (0..left.len()).rev() {
+            let row = &self.root[r * (r + 1) / 2..(r + 1) * (r + 2) / 2];
+            let (before, own) = left.split_at_mut(r);
+            let u = own[0] / row[r];
+            before.iter_mut().zip(row).for_each(|(left, g)| *left -= u * g);
+            form += u * u;
+        }
+        form
     }
-    form
 }
 
 /// Moves G from M to `M + c x x^T`; returns what ln |M| gains.
@@ -102,6 +109,14 @@ impl pulp::NullaryFnOnce for Update<'_> {
 mod tests {
     use super::*;
     use crate::random::driver;
+
+    /// G of the identity matrix times `scale`.
+    fn of_scale(scale: f64, n: usize) -> Vec<f64> {
+        let mut root = vec![0.0; n * (n + 1) / 2];
+        let over = 1.0 / scale.sqrt();
+        (0..n).for_each(|r| root[r * (r + 3) / 2] = over);
+        root
+    }
 
     /// Against the matrix itself, by elimination.
     #[test]

@@ -121,6 +121,10 @@ impl Faces {
         model.observe(&mut self.groups[identity.index()], x);
     }
 
+    pub(super) fn observe_all(&mut self, identity: IdentityId, xs: &[Centred], model: &FaceModel) {
+        model.observe_all(&mut self.groups[identity.index()], xs);
+    }
+
     pub(crate) fn forget(&mut self, identity: IdentityId, x: &Centred, model: &FaceModel) {
         model.forget(&mut self.groups[identity.index()], x);
     }

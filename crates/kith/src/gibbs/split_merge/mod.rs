@@ -3,12 +3,14 @@
 //! Each face `a` in turn picks another face `b`, by a law that does not look at the state. When they share an
 //! identity, it is proposed to split it: `a` and `b` start one each, and the others are dealt to the two one after
 //! the other, in random order (sequentially allocated merge-split, Dahl 2005; `deal.rs`). Otherwise it is proposed
-//! to merge their identities. A merge is the one way back from a split and the reverse, and the choice of the pair
-//! and the order of dealing have the same law both ways and cancel, so that with S the faces concerned
+//! to merge their identities. Not every pair is followed up: a split costs work for each of the |S| faces concerned and is
+//! tried with probability s = DEALT / |S|, a merge with m, which is one where the two look alike, and s otherwise. A merge
+//! is the one way back from a split and the reverse, and the choice of the pair and the order of dealing have the same law
+//! both ways and cancel, so that
 //!
 //! ```text
 //! accepted with probability min(1, R) for a split, min(1, 1 / R) for a merge, where
-//! R = p(split) / p(merged) x pi_0i / (p(deal) Beta(b; t_1, t_2))
+//! R = p(split) / p(merged) x pi_0i / (p(deal) Beta(b; t_1, t_2)) x m / s
 //! ```
 //!
 //! The weight pi_0i is divided into b pi_0i and (1 - b) pi_0i, b ~ Beta(t_1, t_2); pi_0i in R is the Jacobian of
@@ -39,12 +41,9 @@ use crate::target::Target;
 /// How often a pair is two neighbours in the space of embeddings rather than any two faces.
 const NEAR: f64 = 0.5;
 
-/// A pair is followed up with probability `SHARE (I + FEW) / |S|`, at most one: see [`effort`]. A scan bounds most seats by
-/// one product of D numbers, and a deal takes D^2 per face: with a sixteenth, as when scans took D^2 as well, three fifths of a
-/// run of 6,810 photographs were splits that came to nothing (112 s of processor time instead of 260, agreed as soon).
-const SHARE: f64 = 1.0 / 96.0;
-/// While there are hardly any identities yet a sweep costs next to nothing, and splits are what it lacks.
-const FEW: f64 = 384.0;
+/// About so many faces are dealt for every pair: a pair is followed up with probability `DEALT / |S|`, at most one, see
+/// [`effort`]. A deal takes D^2 per face, and a scan a product of D numbers per identity and D^2 for a few.
+const DEALT: f64 = 6.0;
 
 /// How often a move was proposed, and accepted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -57,6 +56,11 @@ pub struct Moves {
 
 /// Lets every face look for another to part from or to join; returns the splits and the merges.
 pub fn step(state: &mut State, target: &Target, rng: &mut Rng) -> [Moves; 2] {
+    step_dealing(DEALT, state, target, rng)
+}
+
+/// As [`step`], about `dealt` faces dealt for every pair.
+fn step_dealing(dealt: f64, state: &mut State, target: &Target, rng: &mut Rng) -> [Moves; 2] {
     let data = target.data();
     let [mut splits, mut merges] = [Moves::default(); 2];
     if data.n_faces() < 2 {
@@ -64,15 +68,18 @@ pub fn step(state: &mut State, target: &Target, rng: &mut Rng) -> [Moves; 2] {
     }
     let mut kernel = Kernel::new(state, target);
     for a in data.faces() {
-        let pair = [a, partner(a, data, rng)];
-        let [i, j] = kernel.identities(pair, state);
-        if !rng.bernoulli(effort(i, j, state)) {
+        let (b, is_near) = partner(a, data, rng);
+        let [i, j] = kernel.identities([a, b], state);
+        let to_split = effort(dealt, i, j, state);
+        let to_merge = if is_near { 1.0 } else { to_split };
+        if !rng.bernoulli(if i == j { to_split } else { to_merge }) {
             continue;
         }
+        let ln_odds = (to_merge / to_split).ln();
         if i == j {
-            splits.count(kernel.split(pair, i, state, rng));
+            splits.count(kernel.split([a, b], i, ln_odds, state, rng));
         } else {
-            merges.count(kernel.merge(pair, [i, j], state, rng));
+            merges.count(kernel.merge([a, b], [i, j], ln_odds, state, rng));
         }
     }
     [splits, merges]
@@ -86,35 +93,29 @@ pub fn on_pairs(pairs: &[[FaceId; 2]], state: &mut State, target: &Target, rng: 
     let mut kernel = Kernel::new(state, target);
     for &pair in pairs {
         match kernel.identities(pair, state) {
-            [i, j] if i == j => kernel.split(pair, i, state, rng),
-            both => kernel.merge(pair, both, state, rng),
+            [i, j] if i == j => kernel.split(pair, i, 0.0, state, rng),
+            both => kernel.merge(pair, both, 0.0, state, rng),
         };
     }
 }
 
-/// Half the time one of the earlier faces that look most like `a`, otherwise any other face.
-fn partner(a: FaceId, data: &Dataset, rng: &mut Rng) -> FaceId {
+/// Half the time one of the earlier faces that look most like `a`, otherwise any other face; and which of the two it was.
+fn partner(a: FaceId, data: &Dataset, rng: &mut Rng) -> (FaceId, bool) {
     if rng.bernoulli(NEAR)
         && let near = data.neighbours(a)
         && !near.is_empty()
     {
-        return near[rng.below(near.len())];
+        return (near[rng.below(near.len())], true);
     }
     let other = rng.below(data.n_faces() - 1);
-    FaceId::new(other + usize::from(other >= a.index()))
+    (FaceId::new(other + usize::from(other >= a.index())), false)
 }
 
-/// With what probability a pair is followed up. A split weighs each of the |S| faces concerned against two
-/// identities and a scan of all assignments each of N faces against I, so this keeps the cost of N pairs at a fixed
-/// share of the scan's, few large identities or many small ones. I and |S| are counted as if merged: a move and its
-/// reverse then have the same chance, which cancels.
-fn effort(i: IdentityId, j: IdentityId, state: &State) -> f64 {
-    let (mut n_identities, mut n_faces) = (state.seating.n_identities(), state.seating.n_of(i));
-    if i != j {
-        n_identities -= 1;
-        n_faces += state.seating.n_of(j);
-    }
-    (SHARE * (n_identities as f64 + FEW) / f64::from(n_faces)).min(1.0)
+/// With what probability it is tried to split an identity: so that the work per pair is the same, few large identities or
+/// many small ones. |S| is counted as if merged, and a move and its reverse know the same number.
+fn effort(dealt: f64, i: IdentityId, j: IdentityId, state: &State) -> f64 {
+    let n_faces = state.seating.n_of(i) + if i == j { 0 } else { state.seating.n_of(j) };
+    (dealt / f64::from(n_faces)).min(1.0)
 }
 
 impl Moves {
@@ -186,10 +187,17 @@ impl<'a> Kernel<'a> {
         order
     }
 
-    fn split(&mut self, pair: [FaceId; 2], i: IdentityId, state: &mut State, rng: &mut Rng) -> bool {
+    fn split(
+        &mut self,
+        pair: [FaceId; 2],
+        i: IdentityId,
+        ln_odds: f64,
+        state: &mut State,
+        rng: &mut Rng,
+    ) -> bool {
         let order = self.order(pair, &[i], rng);
         let split = self.weigh_split(pair, i, &order, state, rng);
-        if rng.uniform().ln() >= split.ln_ratio {
+        if rng.uniform().ln() >= split.ln_ratio + ln_odds {
             return false;
         }
         let Deal { parts: [first, second], sides, .. } = split.deal;
@@ -211,13 +219,14 @@ impl<'a> Kernel<'a> {
         &mut self,
         pair: [FaceId; 2],
         pair_of: [IdentityId; 2],
+        ln_odds: f64,
         state: &mut State,
         rng: &mut Rng,
     ) -> bool {
         let merge = self.weigh_merge(pair_of, state);
         // Accepted where ln u < ln p(deal) - merge.ln_ratio. p(deal) is at most one, so most merges are refused
         // before it is known, and others while its factors are still being multiplied.
-        let at_least = rng.uniform().ln() + merge.ln_ratio;
+        let at_least = rng.uniform().ln() + merge.ln_ratio + ln_odds;
         if at_least >= 0.0 {
             return false;
         }

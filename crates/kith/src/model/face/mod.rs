@@ -135,17 +135,6 @@ impl FaceModel {
         }
     }
 
-    /// About how many multiplications it takes to weigh one face against an identity of so many faces.
-    pub(crate) fn n_products(&self, n_faces: u32) -> f64 {
-        match &self.kind {
-            FaceKind::Isotropic(prior) => prior.mean.len() as f64,
-            FaceKind::Full(full) => {
-                let d = full.n_axes();
-                (d + 64) as f64 + if n_faces as usize > d / 4 { (d * d) as f64 } else { 0.0 }
-            }
-        }
-    }
-
     /// An identity without faces.
     pub fn group(&self) -> Group {
         match &self.kind {

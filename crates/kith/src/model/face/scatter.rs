@@ -7,6 +7,9 @@
 
 use std::sync::Arc;
 
+use faer::linalg::matmul::matmul;
+use faer::linalg::triangular_inverse::invert_lower_triangular;
+use faer::{Accum, Mat, Par, Side};
 use serde::{Deserialize, Serialize};
 
 use super::Portrait;
@@ -236,22 +239,32 @@ impl Scatter {
         self.factorise();
     }
 
+    /// The triangle from all faces at once: a product of matrices and a factorisation.
     fn rebuild_many(&mut self) {
-        let root = triangle::of_scale(self.scale, self.n_axes);
-        self.form = Form::Many { root, squares: 0.0, n_updates: 0 };
-        self.ln_det = 0.0;
-        let (mut sum, mut total) = (vec![0.0; self.n_axes], 0.0);
-        for k in 0..self.rows.len() {
-            let (y, lambda) = (in_full(&self.rows[k]), self.weights[k]);
-            if total > 0.0 {
-                self.update(residual(&y, &sum, total), lambda * total / (total + lambda));
-            }
-            sum.iter_mut().zip(&y).for_each(|(sum, y)| *sum += lambda * y);
-            total += lambda;
+        let (n_axes, total) = (self.n_axes, self.weights.iter().sum::<f64>());
+        let mut mean = vec![0.0; n_axes];
+        for (row, weight) in self.rows.iter().zip(&self.weights) {
+            mean.iter_mut().zip(&**row).for_each(|(mean, &y)| *mean += weight / total * f64::from(y));
         }
-        if let Form::Many { n_updates, .. } = &mut self.form {
-            *n_updates = 0;
+        let residual = |axis: usize, face: usize| {
+            self.weights[face].sqrt() * (f64::from(self.rows[face][axis]) - mean[axis])
+        };
+        let residuals = Mat::from_fn(n_axes, self.rows.len(), residual);
+        let mut matrix = Mat::zeros(n_axes, n_axes);
+        let (to, by) = (matrix.as_mut(), residuals.transpose());
+        matmul(to, Accum::Replace, residuals.as_ref(), by, 1.0, Par::Seq);
+        let squares = matrix.squared_norm_l2();
+        (0..n_axes).for_each(|axis| matrix[(axis, axis)] += self.scale);
+        let mut inverse = Mat::full(n_axes, n_axes, f64::NAN);
+        // Not positive definite is what no number describes: whoever weighs such faces is told.
+        if let Ok(factor) = matrix.llt(Side::Lower) {
+            invert_lower_triangular(inverse.as_mut(), factor.L(), Par::Seq);
         }
+        let root: Vec<f64> =
+            (0..n_axes).flat_map(|r| (0..=r).map(move |c| (r, c))).map(|cell| inverse[cell]).collect();
+        let ln_diagonal: f64 = (0..n_axes).map(|axis| inverse[(axis, axis)].ln()).sum();
+        self.ln_det = -2.0 * ln_diagonal - n_axes as f64 * self.scale.ln();
+        self.form = Form::Many { root, squares, n_updates: 0 };
     }
 
     /// S := S + c e e^T, of many faces.
