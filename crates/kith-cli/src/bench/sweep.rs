@@ -24,15 +24,7 @@ pub fn run(options: &SweepOptions) -> anyhow::Result<Figures> {
         n_chains.is_multiple_of(n_threads) || n_threads.is_multiple_of(n_chains),
         "--chains: found {n_chains}, wanted a multiple or a part of {n_threads}, the threads they are dealt over"
     );
-    let crowd = Crowd::new(&Settings {
-        faces: options.faces as usize,
-        people: options.identities as usize,
-        dimension: options.dim as usize,
-        spread: options.spread,
-        evenness: 1.0,
-        most_in_frame: 1,
-        seed: options.seed,
-    })?;
+    let crowd = crowd(options)?;
     let accuracy = crowd.nearest_neighbour_accuracy();
     let target = crowd.target(options.face)?;
     let embeddings = crowd.data.embeddings();
@@ -143,6 +135,18 @@ fn figures(crowd: &Crowd, measured: &Measured) -> Figures {
         figures.push(("scaling", json!(scaling), text));
     }
     Figures(figures)
+}
+
+fn crowd(options: &SweepOptions) -> anyhow::Result<Crowd> {
+    Crowd::new(&Settings {
+        faces: options.faces as usize,
+        people: options.identities as usize,
+        dimension: options.dim as usize,
+        spread: options.spread,
+        evenness: 1.0,
+        most_in_frame: 1,
+        seed: options.seed,
+    })
 }
 
 fn pool(n_threads: usize) -> anyhow::Result<ThreadPool> {
