@@ -94,8 +94,8 @@ impl Belief {
         Ok(Self { slot: Slot::new(None), options: Mutex::new(options), n_threads })
     }
 
-    /// Learns from faces, as `kith fit` does. After Ctrl-C the chains halt by themselves, and what they have drawn is
-    /// there.
+    /// Learns from faces, as `kith fit` does. After Ctrl-C the chains halt by themselves, and what they have
+    /// drawn is there.
     #[pyo3(signature = (faces, background=None, progress=None))]
     fn fit<'py>(
         &self,
@@ -234,7 +234,8 @@ impl Belief {
         Ok(self.each(py, &embeddings, contexts, best)?.into_pyarray(py))
     }
 
-    /// Per row the probabilities of acquainted, familiar, stranger, of each name, and of no known name; each by itself.
+    /// Per row the probabilities of acquainted, familiar, stranger, of each name, and of no known name; each
+    /// by itself.
     fn predict_names<'py>(
         &self,
         py: Python<'py>,
@@ -248,7 +249,8 @@ impl Belief {
         table(py, (found, width))
     }
 
-    /// Per row and draw, ln of how much more probable somebody never seen is than anybody seen; each row by itself.
+    /// Per row and draw, ln of how much more probable somebody never seen is than anybody seen; each row by
+    /// itself.
     fn stranger_odds<'py>(
         &self,
         py: Python<'py>,
@@ -263,8 +265,8 @@ impl Belief {
         table(py, (found, n_draws))
     }
 
-    /// Full answers as JSON. Faces of the same number in `frames` are on one photo; with `together` all photos are one
-    /// occasion, as for `kith predict`, otherwise each is asked about by itself.
+    /// Full answers as JSON. Faces of the same number in `frames` are on one photo; with `together` all
+    /// photos are one occasion, as for `kith predict`, otherwise each is asked about by itself.
     fn who(
         &self,
         py: Python<'_>,

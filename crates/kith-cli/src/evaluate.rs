@@ -16,7 +16,8 @@ use crate::predict::{answers, believed};
 /// Bins of the reliability table.
 const N_BINS: usize = 15;
 
-/// Statements about faces: how probable each was called, whether it was so, and whether the decision was right.
+/// Statements about faces: how probable each was called, whether it was so, and whether the decision was
+/// right.
 #[derive(Default)]
 struct Statements {
     p: Vec<f64>,

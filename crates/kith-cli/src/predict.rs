@@ -40,8 +40,8 @@ pub fn run(options: &PredictOptions) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// What draws believe of the dataset they are of, for questions about new photos of the same kind. The paths are those of
-/// the dataset, the draws and the new photos.
+/// What draws believe of the dataset they are of, for questions about new photos of the same kind. The paths
+/// are those of the dataset, the draws and the new photos.
 pub fn believed(paths: [&Path; 3], data: Dataset, new: &FaceTable) -> anyhow::Result<Belief> {
     let [dataset, draws, path] = paths;
     let (model, draws) = draws::read(draws, &data).with_context(|| dataset.display().to_string())?;
@@ -51,7 +51,8 @@ pub fn believed(paths: [&Path; 3], data: Dataset, new: &FaceTable) -> anyhow::Re
     Ok(Belief::of_draws(Target::new(model, data)?, draws, 1))
 }
 
-/// One answer per face, in the order of the rows; the dataset is one occasion, whose frames are answered in parallel.
+/// One answer per face, in the order of the rows; the dataset is one occasion, whose frames are answered in
+/// parallel.
 pub fn answers(posterior: &Posterior, data: &Dataset, weighted: bool) -> Vec<Answer> {
     let photos = photos(data, None);
     let looking = bar(data.n_frames() as u64, "frames looked at for strangers");

@@ -40,8 +40,9 @@ pub struct Forgotten {
 const SHORT: Duration = Duration::from_millis(100);
 
 impl Library {
-    /// Removes faces with every trace, or says what would be removed. Needs the claim (see [`Library::claim`]). Once they
-    /// are removed this succeeds; [`Forgotten::unwiped`] says when their bytes are still to be overwritten.
+    /// Removes faces with every trace, or says what would be removed. Needs the claim (see
+    /// [`Library::claim`]). Once they are removed this succeeds; [`Forgotten::unwiped`] says when their bytes
+    /// are still to be overwritten.
     pub fn forget(&self, whom: &Forget, is_dry_run: bool) -> Result<Forgotten, StoreError> {
         let (faces, name) = self.whom(whom)?;
         if is_dry_run {
@@ -171,8 +172,8 @@ impl Library {
         Ok(())
     }
 
-    /// Leaves nothing of what was deleted: the write-ahead log is emptied and the file written anew. The error is what is
-    /// in the way.
+    /// Leaves nothing of what was deleted: the write-ahead log is emptied and the file written anew. The
+    /// error is what is in the way.
     fn wipe(&self) -> Result<(), String> {
         let checkpoint =
             || self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));

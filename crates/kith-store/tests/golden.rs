@@ -1,4 +1,5 @@
-//! Libraries that earlier versions made open, and say what they said (`golden/make.sh` says how they were made).
+//! Libraries that earlier versions made open, and say what they said (`golden/make.sh` says how they were
+//! made).
 
 mod common;
 
@@ -132,7 +133,8 @@ fn a_golden_library_that_cannot_be_written_is_read_all_the_same() {
     assert!(p_of(&library, "5", "Ann") > 0.8);
 }
 
-/// What no table would admit, written past its rules: an error for whoever reads it, and a fault for whoever checks.
+/// What no table would admit, written past its rules: an error for whoever reads it, and a fault for whoever
+/// checks.
 #[test]
 fn what_was_written_past_the_rules_of_the_tables_is_told() {
     let changes = [

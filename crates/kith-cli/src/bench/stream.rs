@@ -1,4 +1,5 @@
-//! `kith bench stream`: what absorbing a frame costs early and late in a long stream, and how accurate it stays.
+//! `kith bench stream`: what absorbing a frame costs early and late in a long stream, and how accurate it
+//! stays.
 
 use anyhow::ensure;
 use kith::belief::{Belief, Chains};

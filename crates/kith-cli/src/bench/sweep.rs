@@ -28,7 +28,8 @@ pub fn run(options: &SweepOptions) -> anyhow::Result<Figures> {
     let accuracy = crowd.nearest_neighbour_accuracy();
     let target = crowd.target(options.face)?;
     let embeddings = crowd.data.embeddings();
-    // Reseats every face and redraws tables, weights and concentrations; nobody is named and contexts are given.
+    // Reseats every face and redraws tables, weights and concentrations; nobody is named and contexts are
+    // given.
     let sweep = Sweep(vec![Step::Assignments, Step::Weights]);
     let all = pool(n_threads)?;
     let mut chains: Vec<Chain> = all.install(|| {

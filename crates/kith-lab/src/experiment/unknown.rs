@@ -72,7 +72,8 @@ pub struct Scores {
     pooled_auc: f64,
     pooled_accuracy: f64,
     brier: f64,
-    /// The probability of a stranger per photo, and whether it was one: calibration is judged on all splits together.
+    /// The probability of a stranger per photo, and whether it was one: calibration is judged on all splits
+    /// together.
     p: Vec<f64>,
     is_stranger: Vec<bool>,
     roc: Vec<RocPoint>,

@@ -1,5 +1,5 @@
-//! Several faces of a new frame, under one draw and in one context: searched face by face, keeping every configuration
-//! within [`NEGLIGIBLE`] of the best, and at most [`WIDEST`] of them.
+//! Several faces of a new frame, under one draw and in one context: searched face by face, keeping every
+//! configuration within [`NEGLIGIBLE`] of the best, and at most [`WIDEST`] of them.
 
 use super::contexts::Candidate;
 use super::near::{Near, Table};
@@ -52,8 +52,8 @@ impl Configuration {
         numbers.max().unwrap_or(0)
     }
 
-    /// The known identities to try, and what each says of the face alone. Those that faces of this frame already have are
-    /// tried too, however far they looked alone, which is not asked for.
+    /// The known identities to try, and what each says of the face alone. Those that faces of this frame
+    /// already have are tried too, however far they looked alone, which is not asked for.
     fn known(&self, near: &[Near]) -> Vec<(u32, f64)> {
         let mut known: Vec<(u32, f64)> = near.iter().map(|near| (near.identity, near.ln_face)).collect();
         for seat in &self.seats {
@@ -170,8 +170,8 @@ impl NewFrame<'_> {
     }
 }
 
-/// ln p(faces | the group's faces), their scales summed over; those of the fourth face from the end on and before are
-/// taken as ordinary, which spares sums of hundreds of terms for a person four times in one frame.
+/// ln p(faces | the group's faces), their scales summed over; those of the fourth face from the end on and
+/// before are taken as ordinary, which spares sums of hundreds of terms for a person four times in one frame.
 fn ln_together(model: &FaceModel, group: &Group, faces: &[&Centred]) -> f64 {
     let [first, rest @ ..] = faces else { return 0.0 };
     if rest.is_empty() {
