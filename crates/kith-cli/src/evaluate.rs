@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::io::Write;
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use kith_io::dataset::{self, FaceTable};
 use kith_lab::metrics::{auc, brier, expected_calibration_error, reliability};
 use serde_json::{Value, json};
@@ -51,6 +51,7 @@ pub fn run(options: &EvaluateOptions) -> anyhow::Result<Outcome> {
             if is_called_stranger { is_stranger } else { is_person },
         );
     }
+    let path = options.new.display();
     ensure!(!strangers.p.is_empty(), "{path}: found no face with `truth`, wanted at least one");
     let report = json!({"stranger": strangers.to_json(), "identity": identities.to_json()});
     let mut out = crate::progress::stdout();
