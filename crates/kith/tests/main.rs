@@ -2,6 +2,7 @@
 
 mod common;
 
+mod crowds;
 mod enumeration;
 mod examples;
 mod prediction;

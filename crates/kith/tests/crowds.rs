@@ -1,0 +1,59 @@
+//! Crowds of several shapes with the default settings: their people are found, and no wrong pair is sure (bench/crowds.py
+//! has many more).
+
+use kith::belief::{Belief, Chains, Settings, Until};
+use kith::chain::{Start, Watch};
+use kith::data::{Dataset, NewFace};
+use kith::predict::partition::adjusted_rand_index;
+use kith::predict::representative::representative;
+use kith::random;
+use kith::target::Target;
+
+/// People whose means vary `ratio` times as much as their photos, so many photos of each.
+fn crowd(dimension: usize, ratio: f64, photos: &[usize], seed: u64) -> (Dataset, Vec<u32>) {
+    let mut rng = random::driver(seed);
+    let mut shown: Vec<u32> =
+        (0..).zip(photos).flat_map(|(person, &n)| std::iter::repeat_n(person, n)).collect();
+    rng.shuffle(&mut shown);
+    let mean = |_| (0..dimension).map(|_| ratio.sqrt() * rng.normal()).collect::<Vec<f64>>();
+    let means: Vec<Vec<f64>> = photos.iter().map(mean).collect();
+    let mut data = Dataset::empty(dimension).unwrap();
+    for &person in &shown {
+        let photo: Vec<f32> = means[person as usize].iter().map(|m| (m + rng.normal()) as f32).collect();
+        data.push_frame(None, &[NewFace { embedding: &photo, name: None }]).unwrap();
+    }
+    (data, shown)
+}
+
+#[test]
+fn people_of_every_shape_of_crowd_are_found_and_no_wrong_pair_is_sure() {
+    let power: Vec<usize> = (1..=60).map(|rank| (60 / rank).max(1)).collect();
+    let crowds = [
+        (64, 2.0, vec![1; 90]),
+        (64, 2.0, vec![12; 8]),
+        (64, 1000.0, vec![12; 8]),
+        (64, 20.0, power),
+        (128, 2.0, vec![50; 3]),
+        (512, 20.0, vec![3; 30]),
+    ];
+    for (number, (dimension, ratio, photos)) in crowds.into_iter().enumerate() {
+        let (data, truth) = crowd(dimension, ratio, &photos, 70 + number as u64);
+        let model = Settings::default().resolve(&data, None, &mut |_| ()).unwrap();
+        let target = Target::new(model, data).unwrap();
+        let mut belief = Belief::start(target, &[Start::Sequential], Chains { n: 2, seed: 1 });
+        belief.learn(&Until::sweeps(20), &Watch::nobody());
+        let draws: Vec<Vec<u32>> = belief.draws().iter().map(|draw| draw.identities.clone()).collect();
+        let what = format!("D {dimension}, ratio {ratio}, {} people, {} faces", photos.len(), truth.len());
+        let ari = adjusted_rand_index(&representative(&draws).labels, &truth);
+        assert!(ari > 0.99, "{what}: {ari}");
+        let (mut n_sure, mut n_wrong) = (0, 0);
+        for (a, b) in (0..truth.len()).flat_map(|b| (0..b).map(move |a| (a, b))) {
+            let n_together = draws.iter().filter(|draw| draw[a] == draw[b]).count();
+            if n_together * 10 >= draws.len() * 9 {
+                n_sure += 1;
+                n_wrong += usize::from(truth[a] != truth[b]);
+            }
+        }
+        assert!(10 * n_wrong <= n_sure, "{what}: {n_wrong} of {n_sure} sure pairs are wrong");
+    }
+}
