@@ -49,28 +49,23 @@ impl Belief {
         known.ok_or_else(|| PyRuntimeError::new_err("nothing has been learnt yet"))
     }
 
-    /// For each row, what is made of the probabilities of the clusters and, last, of somebody never seen.
+    /// What is made of each row, with its context.
     fn each<T: Send + Default>(
         &self,
         py: Python<'_>,
         embeddings: &PyReadonlyArray2<'_, f32>,
         contexts: Option<Vec<Option<String>>>,
-        made_of: impl Fn(Vec<f64>) -> T + Sync + Send,
+        made_of: impl Fn(&Known, Option<&str>, &[f32]) -> T + Sync + Send,
     ) -> PyResult<Vec<T>> {
         let known = self.known(py)?;
         let rows = rows(embeddings, known.belief.target().data().dimension())?;
         self.crew(py, None).scoped(|progress| {
-            let shown = known.shown();
             let of_row = |(row, &face): (usize, &&[f32])| {
                 if progress.is_stopped() {
                     return T::default();
                 }
                 let context = contexts.as_ref().and_then(|contexts| contexts[row].as_deref());
-                let mut p = known.belief.posterior().predict_among(&shown.parts, context, face);
-                let seen: f64 = p.iter().sum();
-                p.iter_mut().for_each(|p| *p /= seen.max(1.0));
-                p.push((1.0 - seen).max(0.0));
-                made_of(p)
+                made_of(&known, context, face)
             };
             rows.par_iter().enumerate().map(of_row).collect()
         })
@@ -79,6 +74,15 @@ impl Belief {
     fn crew<'py>(&self, py: Python<'py>, progress: Option<Bound<'py, PyAny>>) -> Crew<'py> {
         Crew::new(py, self.n_threads, progress)
     }
+}
+
+/// The probabilities of the clusters for a face and, last, of somebody never seen.
+fn shares(known: &Known, context: Option<&str>, face: &[f32]) -> Vec<f64> {
+    let mut p = known.belief.posterior().predict_among(&known.shown().parts, context, face);
+    let seen: f64 = p.iter().sum();
+    p.iter_mut().for_each(|p| *p /= seen.max(1.0));
+    p.push((1.0 - seen).max(0.0));
+    p
 }
 
 #[pymethods]
@@ -90,8 +94,8 @@ impl Belief {
         Ok(Self { slot: Slot::new(None), options: Mutex::new(options), n_threads })
     }
 
-    /// Learns from faces, as `kith fit` does. After Ctrl-C the chains halt by themselves, and what they have drawn is
-    /// there.
+    /// Learns from faces, as `kith fit` does. After Ctrl-C the chains halt by themselves, and what they have
+    /// drawn is there.
     #[pyo3(signature = (faces, background=None, progress=None))]
     fn fit<'py>(
         &self,
@@ -209,7 +213,7 @@ impl Belief {
         embeddings: PyReadonlyArray2<'py, f32>,
         contexts: Option<Vec<Option<String>>>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let rows = self.each(py, &embeddings, contexts, |p| p)?;
+        let rows = self.each(py, &embeddings, contexts, shares)?;
         let width = self.known(py)?.shown().clusters.len() + 1;
         table(py, (rows, width))
     }
@@ -221,7 +225,8 @@ impl Belief {
         embeddings: PyReadonlyArray2<'py, f32>,
         contexts: Option<Vec<Option<String>>>,
     ) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        let best = |p: Vec<f64>| {
+        let best = |known: &Known, context: Option<&str>, face: &[f32]| {
+            let p = shares(known, context, face);
             // The last of the most probable, so that nobody is taken for somebody without a reason.
             let best = p.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1)).map_or(0, |best| best.0);
             if best + 1 == p.len() { -1 } else { best as i64 }
@@ -229,58 +234,39 @@ impl Belief {
         Ok(self.each(py, &embeddings, contexts, best)?.into_pyarray(py))
     }
 
-    /// Per row the probabilities of acquainted, familiar, stranger, of each name, and of no known name; each by itself.
+    /// Per row the probabilities of acquainted, familiar, stranger, of each name, and of no known name; each
+    /// by itself.
     fn predict_names<'py>(
         &self,
         py: Python<'py>,
         embeddings: PyReadonlyArray2<'py, f32>,
         contexts: Option<Vec<Option<String>>>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let known = self.known(py)?;
-        let data = known.belief.target().data();
-        let rows = rows(&embeddings, data.dimension())?;
-        let width = 3 + data.names().len() + 1;
-        let found = self.crew(py, None).scoped(|progress| {
-            let posterior = known.belief.posterior();
-            let of_row = |(row, &face): (usize, &&[f32])| {
-                if progress.is_stopped() {
-                    return Vec::new();
-                }
-                let context = contexts.as_ref().and_then(|contexts| contexts[row].as_deref());
-                let answers = posterior.predict(context, &[face], false);
-                tables::row_of(&answers[0], width)
-            };
-            rows.par_iter().enumerate().map(of_row).collect::<Vec<Vec<f64>>>()
+        let width = 3 + self.known(py)?.belief.target().data().names().len() + 1;
+        let found = self.each(py, &embeddings, contexts, |known, context, face| {
+            tables::row_of(&known.belief.posterior().predict(context, &[face], false)[0], width)
         })?;
         table(py, (found, width))
     }
 
-    /// Per row and draw, ln of how much more probable somebody never seen is than anybody seen; each row by itself.
+    /// Per row and draw, ln of how much more probable somebody never seen is than anybody seen; each row by
+    /// itself.
     fn stranger_odds<'py>(
         &self,
         py: Python<'py>,
         embeddings: PyReadonlyArray2<'py, f32>,
         contexts: Option<Vec<Option<String>>>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let known = self.known(py)?;
-        let rows = rows(&embeddings, known.belief.target().data().dimension())?;
-        let found = self.crew(py, None).scoped(|progress| {
-            let posterior = known.belief.posterior();
-            let of_row = |(row, &face): (usize, &&[f32])| {
-                if progress.is_stopped() {
-                    return Vec::new();
-                }
-                let context = contexts.as_ref().and_then(|contexts| contexts[row].as_deref());
-                let each = posterior.predict_each(context, face);
-                each.iter().map(|by| by.ln_stranger - by.ln_seen).collect()
-            };
-            (rows.par_iter().enumerate().map(of_row).collect::<Vec<Vec<f64>>>(), posterior.n_draws())
+        let n_draws = self.known(py)?.belief.draws().len();
+        let found = self.each(py, &embeddings, contexts, |known, context, face| {
+            let each = known.belief.posterior().predict_each(context, face);
+            each.iter().map(|by| by.ln_stranger - by.ln_seen).collect::<Vec<f64>>()
         })?;
-        table(py, found)
+        table(py, (found, n_draws))
     }
 
-    /// Full answers as JSON. Faces of the same number in `frames` are on one photo; with `together` all photos are one
-    /// occasion, as for `kith predict`, otherwise each is asked about by itself.
+    /// Full answers as JSON. Faces of the same number in `frames` are on one photo; with `together` all
+    /// photos are one occasion, as for `kith predict`, otherwise each is asked about by itself.
     fn who(
         &self,
         py: Python<'_>,

@@ -24,8 +24,8 @@ impl Faces {
 
 #[pymethods]
 impl Faces {
-    /// Copies the embeddings. `frames` numbers the frame of each face from 0; `contexts` has one entry per frame, `names`
-    /// one per face.
+    /// Copies the embeddings. `frames` numbers the frame of each face from 0; `contexts` has one entry per
+    /// frame, `names` one per face.
     #[new]
     #[pyo3(signature = (embeddings, frames, contexts, names))]
     fn new(

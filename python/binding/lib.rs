@@ -1,7 +1,7 @@
 //! The Python module `kith._kith`: what the package asks of Rust, and nothing that Python can say as well.
 //!
-//! Arrays come as C-ordered float32 and go as numpy arrays; everything with names in it goes as JSON. No function holds
-//! the interpreter while it works.
+//! Arrays come as C-ordered float32 and go as numpy arrays; everything with names in it goes as JSON. No
+//! function holds the interpreter while it works.
 
 mod belief;
 mod faces;

@@ -1,4 +1,5 @@
-//! What was learnt as bytes: the length of a text, the text (JSON: the model, the draws, the columns), the embeddings.
+//! What was learnt as bytes: the length of a text, the text (JSON: the model, the draws, the columns), the
+//! embeddings.
 
 use kith::belief::Belief;
 use kith::chain::{Draw, Memory};

@@ -1,4 +1,5 @@
-//! A place for something that one call at a time may replace, and that many may look at meanwhile or wait for.
+//! A place for something that one call at a time may replace, and that many may look at meanwhile or wait
+//! for.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 

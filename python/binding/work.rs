@@ -1,7 +1,7 @@
 //! Long work: on threads of its own, while the calling thread listens for Ctrl-C and tells how far it is.
 //!
-//! Threads are made for every call. So `n_jobs` may differ from call to call, and a process that was forked has threads
-//! too.
+//! Threads are made for every call. So `n_jobs` may differ from call to call, and a process that was forked
+//! has threads too.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -64,7 +64,8 @@ impl<'py> Crew<'py> {
         Self { py, n_threads, progress }
     }
 
-    /// Does work that owns what it needs. After Ctrl-C this returns at once, and the work ends at its next halt by itself.
+    /// Does work that owns what it needs. After Ctrl-C this returns at once, and the work ends at its next
+    /// halt by itself.
     pub fn detached<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Progress) -> T + Send + 'static,

@@ -14,7 +14,8 @@ pub struct Background {
 }
 
 impl Background {
-    /// Reads it; it must have the dimension of the dataset (or library: `of`), and two people with two faces each.
+    /// Reads it; it must have the dimension of the dataset (or library: `of`), and two people with two faces
+    /// each.
     pub fn read(path: &Path, dimension: usize, of: &str) -> anyhow::Result<Self> {
         let table = dataset::read(path)?;
         let found = table.dataset.dimension();

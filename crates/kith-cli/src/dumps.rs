@@ -7,8 +7,8 @@ pub fn forbid() {
         use rustix::process::{Resource, Rlimit, setrlimit};
         let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
     }
-    // A program that the kernel pipes dumps to is asked in spite of the limit, but not for a process that says this. It keeps
-    // other programs of the same account from reading this one's memory too.
+    // A program that the kernel pipes dumps to is asked in spite of the limit, but not for a process that
+    // says this. It keeps other programs of the same account from reading this one's memory too.
     #[cfg(target_os = "linux")]
     {
         use rustix::process::{DumpableBehavior, set_dumpable_behavior};

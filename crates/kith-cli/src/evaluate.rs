@@ -4,22 +4,20 @@ use std::collections::HashSet;
 use std::io::Write;
 
 use anyhow::{Context, ensure};
-use kith::belief::Belief;
-use kith::target::Target;
 use kith_io::dataset::{self, FaceTable};
-use kith_io::draws;
 use kith_lab::metrics::{auc, brier, expected_calibration_error, reliability};
 use serde_json::{Value, json};
 
 use crate::Outcome;
 use crate::args::EvaluateOptions;
 use crate::fit::set_threads;
-use crate::predict::answers;
+use crate::predict::{answers, believed};
 
 /// Bins of the reliability table.
 const N_BINS: usize = 15;
 
-/// Statements about faces: how probable each was called, whether it was so, and whether the decision was right.
+/// Statements about faces: how probable each was called, whether it was so, and whether the decision was
+/// right.
 #[derive(Default)]
 struct Statements {
     p: Vec<f64>,
@@ -34,13 +32,7 @@ pub fn run(options: &EvaluateOptions) -> anyhow::Result<Outcome> {
     let new = dataset::read(&options.new)?;
     let truth = truth_of(&table).with_context(|| options.data.display().to_string())?.to_vec();
     let new_truth = truth_of(&new).with_context(|| options.new.display().to_string())?;
-    let (model, draws) =
-        draws::read(&options.draws, &table.dataset).with_context(|| options.data.display().to_string())?;
-    let (found, wanted) = (new.dataset.dimension(), table.dataset.dimension());
-    let path = options.new.display();
-    ensure!(found == wanted, "{path}: found dimension {found}, wanted {wanted} as in the dataset");
-    dataset::check_lengths(&options.new, &new, Some(&table.dataset))?;
-    let belief = Belief::of_draws(Target::new(model, table.dataset)?, draws, 1);
+    let belief = believed([&options.data, &options.draws, &options.new], table.dataset, &new)?;
     let posterior = belief.posterior();
 
     let seen: HashSet<&str> = truth.iter().flatten().map(String::as_str).collect();
@@ -59,6 +51,7 @@ pub fn run(options: &EvaluateOptions) -> anyhow::Result<Outcome> {
             if is_called_stranger { is_stranger } else { is_person },
         );
     }
+    let path = options.new.display();
     ensure!(!strangers.p.is_empty(), "{path}: found no face with `truth`, wanted at least one");
     let report = json!({"stranger": strangers.to_json(), "identity": identities.to_json()});
     let mut out = crate::progress::stdout();

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use anyhow::{Context, ensure};
-use kith::belief::{AGREED, Belief, Chains, Learnt, Settings, Until};
+use kith::belief::{AGREED, Belief, Chains, Learnt, Round, Settings, Until};
 use kith::chain::{Draw, Run, Watch};
 use kith::model::Model;
 use kith::target::Target;
@@ -49,22 +49,15 @@ pub fn run(options: &FitOptions) -> anyhow::Result<Outcome> {
     let draws = match run {
         Some(run) => sweep_to_the_end(&mut belief, run, &watch, &mut writer)?,
         None => {
-            let learnt = belief.learn_with(&until, &watch, &mut |round| {
+            let told = |round: &Round<'_>| {
                 let n_people = round.n_people();
                 bar.set_message(format!("sweeps, {} so far", count(n_people, "person")));
                 if options.json {
                     let r_hat = round.learnt.r_hat.filter(|r_hat| r_hat.is_finite());
                     event(to_event((round.learnt.sweeps, most), n_people, r_hat));
                 }
-                ControlFlow::Continue(())
-            });
-            let mut draws = belief.draws().to_vec();
-            draws.sort_by_key(|draw| (draw.sweep, draw.chain));
-            draws.iter().try_for_each(|draw| writer.write(draw))?;
-            if !learnt.is_interrupted {
-                note(verdict(&learnt));
-            }
-            draws
+            };
+            sweep_until_agreed(&mut belief, &watch, &told, &mut writer)?
         }
     };
     bar.finish_and_clear();
@@ -92,6 +85,27 @@ pub fn run(options: &FitOptions) -> anyhow::Result<Outcome> {
         summary.print();
     }
     Ok(if is_interrupted { Outcome::Negative } else { Outcome::Done })
+}
+
+/// Makes sweeps until the chains agree, then writes the draws.
+fn sweep_until_agreed(
+    belief: &mut Belief,
+    watch: &Watch<'_>,
+    told: &dyn Fn(&Round<'_>),
+    writer: &mut DrawsWriter,
+) -> anyhow::Result<Vec<Draw>> {
+    let until = Until { draws: DRAWS, sweeps: None };
+    let learnt = belief.learn_with(&until, watch, &mut |round| {
+        told(round);
+        ControlFlow::Continue(())
+    });
+    let mut draws = belief.draws().to_vec();
+    draws.sort_by_key(|draw| (draw.sweep, draw.chain));
+    draws.iter().try_for_each(|draw| writer.write(draw))?;
+    if !learnt.is_interrupted {
+        note(verdict(&learnt));
+    }
+    Ok(draws)
 }
 
 /// Makes as many sweeps as were asked for, writing draws on the way.

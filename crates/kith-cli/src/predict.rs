@@ -1,6 +1,7 @@
 //! `kith predict`: who is on new photos, from the draws of a fit.
 
 use std::io::Write;
+use std::path::Path;
 
 use anyhow::{Context, ensure};
 use kith::belief::Belief;
@@ -8,7 +9,8 @@ use kith::data::Dataset;
 use kith::ids::FrameId;
 use kith::predict::{Answer, NewPhoto, Posterior};
 use kith::target::Target;
-use kith_io::{dataset, draws};
+use kith_io::dataset::{self, FaceTable};
+use kith_io::draws;
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
@@ -21,15 +23,8 @@ use crate::progress::bar;
 /// Runs the verb.
 pub fn run(options: &PredictOptions) -> anyhow::Result<Outcome> {
     set_threads(options.threads)?;
-    let table = dataset::read(&options.dataset)?;
-    let new = dataset::read(&options.new)?;
-    let (model, draws) =
-        draws::read(&options.draws, &table.dataset).with_context(|| options.dataset.display().to_string())?;
-    let (found, wanted) = (new.dataset.dimension(), table.dataset.dimension());
-    let path = options.new.display();
-    ensure!(found == wanted, "{path}: found dimension {found}, wanted {wanted} as in the dataset");
-    dataset::check_lengths(&options.new, &new, Some(&table.dataset))?;
-    let belief = Belief::of_draws(Target::new(model, table.dataset)?, draws, 1);
+    let (table, new) = (dataset::read(&options.dataset)?, dataset::read(&options.new)?);
+    let belief = believed([&options.dataset, &options.draws, &options.new], table.dataset, &new)?;
     let posterior = belief.posterior();
 
     let answers = answers(posterior, &new.dataset, options.weighted);
@@ -45,7 +40,19 @@ pub fn run(options: &PredictOptions) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// One answer per face, in the order of the rows; the dataset is one occasion, whose frames are answered in parallel.
+/// What draws believe of the dataset they are of, for questions about new photos of the same kind. The paths
+/// are those of the dataset, the draws and the new photos.
+pub fn believed(paths: [&Path; 3], data: Dataset, new: &FaceTable) -> anyhow::Result<Belief> {
+    let [dataset, draws, path] = paths;
+    let (model, draws) = draws::read(draws, &data).with_context(|| dataset.display().to_string())?;
+    let (found, wanted, at) = (new.dataset.dimension(), data.dimension(), path.display());
+    ensure!(found == wanted, "{at}: found dimension {found}, wanted {wanted} as in the dataset");
+    dataset::check_lengths(path, new, Some(&data))?;
+    Ok(Belief::of_draws(Target::new(model, data)?, draws, 1))
+}
+
+/// One answer per face, in the order of the rows; the dataset is one occasion, whose frames are answered in
+/// parallel.
 pub fn answers(posterior: &Posterior, data: &Dataset, weighted: bool) -> Vec<Answer> {
     let photos = photos(data, None);
     let looking = bar(data.n_frames() as u64, "frames looked at for strangers");

@@ -1,4 +1,5 @@
-//! `kith simulate`: a dataset with `truth`, made up by the camera simulator, as a gallery, or by the model itself.
+//! `kith simulate`: a dataset with `truth`, made up by the camera simulator, as a gallery, or by the model
+//! itself.
 
 use anyhow::{Context, bail, ensure};
 use kith::data::{Dataset, NewFace};

@@ -1,4 +1,5 @@
-//! One law, one answer: whichever verb is asked, the same draws say the same of the same faces, in the same form.
+//! One law, one answer: whichever verb is asked, the same draws say the same of the same faces, in the same
+//! form.
 
 use crate::common::{Place, faces_of, photos, stream};
 use serde_json::Value;
@@ -9,7 +10,8 @@ fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
 }
 
-/// What every answer keeps to: three shares that sum to one, names that do, and intervals that hold what they are of.
+/// What every answer keeps to: three shares that sum to one, names that do, and intervals that hold what they
+/// are of.
 fn assert_sound(answer: &Value) {
     let share = |p: &Value| {
         assert!((0.0..=1.0).contains(&number(p)), "{answer}");

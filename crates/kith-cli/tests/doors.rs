@@ -1,4 +1,5 @@
-//! Every door takes the same names and ids, any number of them, and nothing that comes in does anything to a terminal.
+//! Every door takes the same names and ids, any number of them, and nothing that comes in does anything to a
+//! terminal.
 
 use kith_io::terminal::is_hidden;
 use serde_json::{Value, json};

@@ -1,4 +1,5 @@
-//! The laboratory in miniature: all three experiments on made-up people, their files, and going on after a stop.
+//! The laboratory in miniature: all three experiments on made-up people, their files, and going on after a
+//! stop.
 
 use std::fs;
 use std::path::Path;

@@ -201,6 +201,8 @@ fn some_numbers_of_any_size_break_nothing() {
         (Which::Half, 1e8),
         (Which::Constant, 1.0),
         (Which::Half, 50.0),
+        (Which::All, 1e-300),
+        (Which::All, 1e-300),
     ];
     let cases =
         cases.into_iter().zip([0, 1].into_iter().cycle()).map(|((which, times), k)| (few[k], which, times));

@@ -27,7 +27,8 @@ const PEOPLE: [(&str, usize); 14] = [
 /// Of every embedding.
 const D: usize = 32;
 
-/// A library of them, learnt: photos of one person lie about 1 from their mean on every axis, people 3.5 from each other.
+/// A library of them, learnt: photos of one person lie about 1 from their mean on every axis, people 3.5 from
+/// each other.
 fn learnt() -> Place {
     let (place, mut rng) = (Place::empty(), driver(3));
     let mut data = Dataset::empty(D).unwrap();

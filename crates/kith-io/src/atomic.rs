@@ -1,11 +1,11 @@
 //! Files and folders that appear whole or not at all.
 //!
-//! What is written lies beside its place as `.NAME.XXXXXX.partial` and gets its name when it is complete and on the disk.
-//! Whatever fails before, a full disk for one, leaves an older file as it was and nothing beside it; a process that is
-//! killed may leave the partial file, which means nothing.
+//! What is written lies beside its place as `.NAME.XXXXXX.partial` and gets its name when it is complete and
+//! on the disk. Whatever fails before, a full disk for one, leaves an older file as it was and nothing beside
+//! it; a process that is killed may leave the partial file, which means nothing.
 //!
-//! What is written is about people's faces: it is for its owner alone, unless it takes the place of a file that others may
-//! read.
+//! What is written is about people's faces: it is for its owner alone, unless it takes the place of a file
+//! that others may read.
 
 use crate::error::IoError;
 use crate::place::Origin;
@@ -32,7 +32,8 @@ impl WholeFile {
         Ok(Self { out, partial: Some(partial), path, may_replace: false })
     }
 
-    /// Begins a file that takes the place of an older one, whose permissions it has; a pipe or a device is written directly.
+    /// Begins a file that takes the place of an older one, whose permissions it has; a pipe or a device is
+    /// written directly.
     pub fn replace(path: &Path) -> io::Result<Self> {
         let older = path.metadata().ok();
         if older.as_ref().is_some_and(|found| !found.is_file()) {

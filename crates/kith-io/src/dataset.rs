@@ -17,16 +17,16 @@ const EMBEDDING: &str = "embedding";
 
 /// Reads a dataset, whichever layout it has.
 ///
-/// A folder with `embeddings.npy` and `faces.csv`; else a folder with `reps.csv` and `labels.csv` (OpenFace); or an
-/// `.npz` file. Nothing is read half: whatever is wrong, the answer is an error.
+/// A folder with `embeddings.npy` and `faces.csv`; else a folder with `reps.csv` and `labels.csv` (OpenFace);
+/// or an `.npz` file. Nothing is read half: whatever is wrong, the answer is an error.
 pub fn read(path: &Path) -> Result<FaceTable, IoError> {
     let table = read_any(path)?;
     check_lengths(path, &table, None)?;
     Ok(table)
 }
 
-/// Refuses faces that are far longer than the others, or than those they are to be compared with: they are not of one
-/// network, and would drown all others.
+/// Refuses faces that are far longer than the others, or than those they are to be compared with: they are
+/// not of one network, and would drown all others.
 pub fn check_lengths(path: &Path, table: &FaceTable, known: Option<&Dataset>) -> Result<(), IoError> {
     let lengths = Lengths::of(known.unwrap_or(&table.dataset).embeddings().rows());
     let new: Vec<&[f32]> = table.dataset.embeddings().rows().collect();
@@ -68,8 +68,8 @@ pub fn write(path: &Path, table: &FaceTable) -> Result<(), IoError> {
     })
 }
 
-/// Writes a new Parquet file: the columns of `faces.csv` as texts, missing where they are empty, and `embedding`, a list of
-/// FLOAT.
+/// Writes a new Parquet file: the columns of `faces.csv` as texts, missing where they are empty, and
+/// `embedding`, a list of FLOAT.
 pub fn write_parquet(path: &Path, table: &FaceTable) -> Result<(), IoError> {
     table.check(path)?;
     if table.column(EMBEDDING).is_some() {

@@ -122,7 +122,8 @@ impl DrawsWriter {
     }
 }
 
-/// Writes draws as a new Parquet file: a row per draw, columns as in DRAWS.ndjson, the header in its metadata.
+/// Writes draws as a new Parquet file: a row per draw, columns as in DRAWS.ndjson, the header in its
+/// metadata.
 pub fn write_parquet(path: &Path, target: &Target, draws: &[Draw]) -> Result<(), IoError> {
     let (model, data) = target.parts();
     let (names, contexts) = (data.names(), named_contexts(model, data));

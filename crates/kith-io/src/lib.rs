@@ -1,9 +1,9 @@
 //! Datasets, model files and draws on disk.
 //!
-//! A dataset is a folder with `embeddings.npy` (N x D numbers) and `faces.csv` (one row per face); `.npz` files and
-//! OpenFace's `reps.csv` + `labels.csv` are read too, and Parquet is written. Bad data are refused with one line that names file, row, what was
-//! found and what was wanted ([`error`]); [`place`] says how rows are counted. What is written appears whole or not at
-//! all, and never in the place of something else.
+//! A dataset is a folder with `embeddings.npy` (N x D numbers) and `faces.csv` (one row per face); `.npz`
+//! files and OpenFace's `reps.csv` + `labels.csv` are read too, and Parquet is written. Bad data are refused
+//! with one line that names file, row, what was found and what was wanted ([`error`]); [`place`] says how
+//! rows are counted. What is written appears whole or not at all, and never in the place of something else.
 //!
 //! ```
 //! use kith::data::{Dataset, NewFace};

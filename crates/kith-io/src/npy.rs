@@ -29,6 +29,8 @@ pub(crate) struct Reader<R> {
     header: Header,
     n_faces: usize,
     dimension: usize,
+    /// Where the first number is that float32 takes for zero, and the number.
+    vanished: Option<(usize, f64)>,
 }
 
 impl Reader<File> {
@@ -72,7 +74,8 @@ impl<R: Read> Reader<R> {
         if n_faces > u32::MAX.into() {
             return Err(IoError::TooMany { at, found: n_faces });
         }
-        Ok(Self { input, at, header, n_faces: n_faces as usize, dimension: dimension as usize })
+        let (n_faces, dimension) = (n_faces as usize, dimension as usize);
+        Ok(Self { input, at, header, n_faces, dimension, vanished: None })
     }
 
     pub(crate) fn n_faces(&self) -> usize {
@@ -99,6 +102,13 @@ impl<R: Read> Reader<R> {
             }
             self.append(&chunk[..found], &mut values)?;
         }
+        if let Some((place, value)) = self.vanished
+            && values.iter().all(|&value| value == 0.0)
+        {
+            let (row, column) = (place / self.dimension, place % self.dimension);
+            let wanted = "a number that float32 can hold (1.2e-38 and more)";
+            return Err(self.value(row, column, format!("{value:e}"), wanted));
+        }
         // Reading up to the end also makes an archive check its sum.
         match self.fill(&mut chunk[..1])? {
             0 => Embeddings::new(values, self.dimension).map_err(|error| self.refused(error)),
@@ -120,7 +130,7 @@ impl<R: Read> Reader<R> {
         Ok(found)
     }
 
-    fn append(&self, bytes: &[u8], values: &mut Vec<f32>) -> Result<(), IoError> {
+    fn append(&mut self, bytes: &[u8], values: &mut Vec<f32>) -> Result<(), IoError> {
         let (fours, eights) = (bytes.as_chunks().0, bytes.as_chunks().0);
         match (self.header.value_type.size, self.header.value_type.is_big_endian) {
             (4, false) => values.extend(fours.iter().map(|&four| f32::from_le_bytes(four))),
@@ -131,13 +141,16 @@ impl<R: Read> Reader<R> {
         Ok(())
     }
 
-    fn narrow(&self, wide: impl Iterator<Item = f64>, values: &mut Vec<f32>) -> Result<(), IoError> {
+    fn narrow(&mut self, wide: impl Iterator<Item = f64>, values: &mut Vec<f32>) -> Result<(), IoError> {
         for value in wide {
             let narrow = value as f32;
             if narrow.is_infinite() && value.is_finite() {
                 let (row, column) = (values.len() / self.dimension, values.len() % self.dimension);
                 let wanted = "a number that float32 can hold (below 3.4e38)";
                 return Err(self.value(row, column, format!("{value:e}"), wanted));
+            }
+            if narrow == 0.0 && value != 0.0 && self.vanished.is_none() {
+                self.vanished = Some((values.len(), value));
             }
             values.push(narrow);
         }

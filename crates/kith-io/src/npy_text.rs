@@ -102,7 +102,8 @@ fn unsigned(bytes: &[u8], big: bool) -> u64 {
     if big { bytes.iter().fold(0, join) } else { bytes.iter().rev().fold(0, join) }
 }
 
-/// `3` for 3.0, so that ids survive a detour through floats; an exponent where digits would run on; nothing for NaN.
+/// `3` for 3.0, so that ids survive a detour through floats; an exponent where digits would run on; nothing
+/// for NaN.
 fn number(value: f64, plain: impl Fn() -> String, exponent: impl Fn() -> String) -> String {
     match value.abs() {
         size if size.is_nan() => String::new(),

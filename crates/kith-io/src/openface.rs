@@ -11,8 +11,8 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-/// Reads a folder: the face's id is the picture's name without its ending, the truth is the name of the folder that
-/// the picture is in. Number and path are kept as the columns `label` and `path`.
+/// Reads a folder: the face's id is the picture's name without its ending, the truth is the name of the
+/// folder that the picture is in. Number and path are kept as the columns `label` and `path`.
 pub fn read(folder: &Path) -> Result<FaceTable, IoError> {
     let columns = labels(&CsvText::read(&folder.join("labels.csv"))?)?;
     let (labels_at, n_labels) = (columns.file().clone(), columns.n_rows());

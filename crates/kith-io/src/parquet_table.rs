@@ -28,7 +28,8 @@ pub struct Column<'a> {
     pub cells: Cells<'a>,
 }
 
-/// What a column holds. Single cells may be missing; a list may be empty, and of texts only may elements be missing.
+/// What a column holds. Single cells may be missing; a list may be empty, and of texts only may elements be
+/// missing.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cells<'a> {
     /// BOOLEAN.
@@ -173,8 +174,8 @@ fn singles<T: DataType, C>(
     out.typed::<T>().write_batch(&values, Some(&defined), None).map(drop)
 }
 
-/// The first element of a list has repetition level 0, the others 1. An empty list has definition level 0, an element
-/// that is there `deepest`, one that is missing 1.
+/// The first element of a list has repetition level 0, the others 1. An empty list has definition level 0, an
+/// element that is there `deepest`, one that is missing 1.
 fn lists<T: DataType, C, L: AsRef<[C]>>(
     out: &mut SerializedColumnWriter<'_>,
     cells: &[L],

@@ -74,7 +74,8 @@ fn check_times(faces: &[String], columns: &Columns) -> Result<(), IoError> {
     }
 }
 
-/// Rows with the same cell are one frame, a row without one is a frame of its own; numbered by first appearance.
+/// Rows with the same cell are one frame, a row without one is a frame of its own; numbered by first
+/// appearance.
 fn frames(cells: Option<Vec<String>>, n_rows: usize) -> (Vec<FrameId>, Vec<String>) {
     let cells = cells.unwrap_or_else(|| vec![String::new(); n_rows]);
     let mut known: HashMap<&str, FrameId> = HashMap::new();

@@ -9,8 +9,8 @@ use kith::data::{Dataset, Embeddings};
 use kith::ids::FaceId;
 use std::path::Path;
 
-/// The column that says who gave a face its name, and what stands there for the owner: such a name is sure of this very face,
-/// others are noisy labels.
+/// The column that says who gave a face its name, and what stands there for the owner: such a name is sure of
+/// this very face, others are noisy labels.
 const SAID_BY: &str = "said_by";
 const OWNER: &str = "owner";
 

@@ -1,11 +1,11 @@
-//! What goes to a terminal: characters that would move its cursor, change its title or turn text around are shown, not
-//! sent.
+//! What goes to a terminal: characters that would move its cursor, change its title or turn text around are
+//! shown, not sent.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-/// Whether a character does something to a terminal, or to the order of the text around it, instead of being seen.
-/// Line feeds and tabs are the program's own.
+/// Whether a character does something to a terminal, or to the order of the text around it, instead of being
+/// seen. Line feeds and tabs are the program's own.
 pub fn is_hidden(c: char) -> bool {
     let is_control = c.is_control() && !matches!(c, '\n' | '\t');
     let ends_a_line = matches!(c, '\u{2028}' | '\u{2029}');

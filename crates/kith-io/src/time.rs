@@ -1,7 +1,7 @@
 //! Times as people write them: RFC 3339, or seconds.
 
-/// Seconds since 1970 for RFC 3339 (`2024-05-01T12:30:00.5+02:00`), the number itself for a number; `None` for
-/// other text.
+/// Seconds since 1970 for RFC 3339 (`2024-05-01T12:30:00.5+02:00`), the number itself for a number; `None`
+/// for other text.
 ///
 /// ```
 /// assert_eq!(kith_io::time::seconds("1970-01-02T00:00:00Z"), Some(86400.0));

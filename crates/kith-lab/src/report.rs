@@ -1,4 +1,5 @@
-//! What an experiment found, ready to be written: a summary, tables, figures, and one page that needs nothing else.
+//! What an experiment found, ready to be written: a summary, tables, figures, and one page that needs nothing
+//! else.
 
 use std::fmt::Write;
 

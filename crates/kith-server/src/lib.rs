@@ -1,7 +1,7 @@
 //! The page of kith: `kith serve` shows a library in a browser on this machine, and takes what its owner says.
 //!
-//! One thread writes what is said ([`scribe`]), another believes and learns ([`thinker`]); whoever reads is
-//! answered from the latest [`view`], which waits for neither. [`door`] decides who may come in. The page uses
+//! One thread writes what is said (`scribe.rs`), another believes and learns (`thinker.rs`); whoever reads is
+//! answered from the latest `view.rs`, which waits for neither. `door.rs` decides who may come in. The page uses
 //! nothing but the API.
 
 mod acts;

@@ -1,5 +1,5 @@
-//! What is believed of a library: draws and chains are read when somebody asks, go on with what was seen and said since,
-//! and are kept again.
+//! What is believed of a library: draws and chains are read when somebody asks, go on with what was seen and
+//! said since, and are kept again.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -72,15 +72,15 @@ impl Believed {
         library.write(|_| library.remember_chains(&self.belief.now(), &self.rows))
     }
 
-    /// Takes in what was said since, without reading faces anew; returns the faces it was said of. Chains are to be
-    /// settled.
+    /// Takes in what was said since, without reading faces anew; returns the faces it was said of. Chains are
+    /// to be settled.
     pub(crate) fn hear_news(&mut self, library: &Library) -> Result<BTreeSet<FaceId>, StoreError> {
         self.rows.hear_news(library, self.belief.target_mut())
     }
 
-    /// How probable it is that what entries say is true, by the draws, and for names and "the same" that looks alone would put the
-    /// face where it was said to belong, whichever is less; `None` where an entry says nothing of who is who. That looks mislead is no
-    /// objection to a correction.
+    /// How probable it is that what entries say is true, by the draws, and for names and "the same" that
+    /// looks alone would put the face where it was said to belong, whichever is less; `None` where an entry
+    /// says nothing of who is who. That looks mislead is no objection to a correction.
     pub fn agreements(&self, entries: &[Entry]) -> Vec<Option<f64>> {
         let spoken = |entry: &Entry| match self.rows.meaning(entry).filter(|_| entry.stands) {
             Some(Meaning::Named(face, label)) if label.is_word => vec![face],

@@ -74,6 +74,12 @@ impl Library {
                      WHEN 'ignore' THEN face IS NULL WHEN 'undo' THEN undoes IS NULL WHEN 'redo' THEN undoes IS NULL \
                      ELSE face IS NULL OR other IS NULL END";
         checked.faults.extend(lines(about)?.iter().map(|id| format!("evidence {id}: does not say of what")));
+        // Beyond that SQLite gives no more ids, and nothing can be added.
+        let spent = "SELECT CAST(name AS TEXT) FROM sqlite_sequence \
+                     WHERE typeof(seq) != 'integer' OR seq NOT BETWEEN 0 AND 1000000000000000";
+        checked
+            .faults
+            .extend(lines(spent)?.iter().map(|table| format!("{table}: found no ids left to give")));
         Ok(())
     }
 

@@ -36,8 +36,8 @@ impl Library {
     }
 }
 
-/// Makes and fills a library under another name, and gives it its own when it is on the disk: whatever fails before, a
-/// full disk for one, leaves nothing behind. `None` when another process was faster.
+/// Makes and fills a library under another name, and gives it its own when it is on the disk: whatever fails
+/// before, a full disk for one, leaves nothing behind. `None` when another process was faster.
 fn create<T>(
     path: &Path,
     fill: impl FnOnce(&Library) -> Result<T, StoreError>,
@@ -56,7 +56,8 @@ fn create<T>(
     let mut builder = tempfile::Builder::new();
     let prefix = format!(".{}.", path.file_name().unwrap_or_default().to_string_lossy());
     builder.prefix(&prefix).suffix(PARTIAL);
-    // For its owner alone, as temporary files are; SQLite gives what it lays beside a library the mode of the library.
+    // For its owner alone, as temporary files are; SQLite gives what it lays beside a library the mode of the
+    // library.
     remove_abandoned(folder, &prefix);
     // The lock says that somebody is at it; a process that is killed leaves the file, and no lock.
     let (lock, partial) = builder.tempfile_in(folder).map_err(wrong)?.into_parts();
@@ -76,8 +77,8 @@ fn create<T>(
     Ok(Some(filled))
 }
 
-/// Removes what processes that were killed have left of libraries with this beginning of a temporary name: there are
-/// embeddings in it.
+/// Removes what processes that were killed have left of libraries with this beginning of a temporary name:
+/// there are embeddings in it.
 fn remove_abandoned(folder: &Path, prefix: &str) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();

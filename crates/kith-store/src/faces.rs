@@ -65,8 +65,8 @@ pub struct Added {
 const MOST_MEASURED: usize = 500;
 
 impl Library {
-    /// Adds frames, or none of them; faces that are there already are left as they are. `embedding` says which
-    /// network the embeddings come from.
+    /// Adds frames, or none of them; faces that are there already are left as they are. `embedding` says
+    /// which network the embeddings come from.
     pub fn add(&self, frames: &[NewFrame], embedding: Option<&str>) -> Result<Added, StoreError> {
         let n_faces = frames.iter().map(|frame| frame.faces.len()).sum::<usize>();
         if n_faces == 0 {
@@ -98,7 +98,8 @@ impl Library {
         }
     }
 
-    /// Refuses faces that are far longer than those of the library and those that come with them, or in other units.
+    /// Refuses faces that are far longer than those of the library and those that come with them, or in other
+    /// units.
     pub(crate) fn check_lengths(&self, frames: &[NewFrame]) -> Result<(), StoreError> {
         let n_faces = self.n_faces()?;
         let mut kept = self.usual.borrow_mut();
@@ -208,7 +209,8 @@ impl Library {
         }
     }
 
-    /// Whether a face comes with another frame, or another context, than it has. What comes without is no other.
+    /// Whether a face comes with another frame, or another context, than it has. What comes without is no
+    /// other.
     fn is_elsewhere(&self, face: FaceRow, frame: &NewFrame) -> Result<bool, StoreError> {
         let query = "SELECT frames.key, contexts.name FROM faces JOIN frames ON frames.id = frame \
                      LEFT JOIN contexts ON contexts.id = frames.context WHERE faces.id = ?1";

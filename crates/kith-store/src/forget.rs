@@ -40,8 +40,9 @@ pub struct Forgotten {
 const SHORT: Duration = Duration::from_millis(100);
 
 impl Library {
-    /// Removes faces with every trace, or says what would be removed. Needs the claim (see [`Library::claim`]). Once they
-    /// are removed this succeeds; [`Forgotten::unwiped`] says when their bytes are still to be overwritten.
+    /// Removes faces with every trace, or says what would be removed. Needs the claim (see
+    /// [`Library::claim`]). Once they are removed this succeeds; [`Forgotten::unwiped`] says when their bytes
+    /// are still to be overwritten.
     pub fn forget(&self, whom: &Forget, is_dry_run: bool) -> Result<Forgotten, StoreError> {
         let (faces, name) = self.whom(whom)?;
         if is_dry_run {
@@ -120,7 +121,28 @@ impl Library {
             let undone = "DELETE FROM evidence WHERE undoes IS NOT NULL AND undoes NOT IN \
                           (SELECT act FROM evidence WHERE undoes IS NULL)";
             forgotten.entries += connection.execute(undone, [])?;
-            connection.execute("DELETE FROM people WHERE id NOT IN (SELECT person FROM members)", [])?;
+            connection.execute("DELETE FROM people WHERE id NOT IN (SELECT person FROM members)", [])
+        })?;
+        self.remove_unused(&mut forgotten)?;
+        let left = |table: &str| -> Result<BTreeSet<i64>, StoreError> {
+            let query = format!("SELECT id FROM {table}");
+            self.run(|| connection.prepare(&query)?.query_map([], |row| row.get(0))?.collect())
+        };
+        let (faces, frames, names) = (left("faces")?, left("frames")?, left("names")?);
+        self.unremember(
+            |row| faces.contains(&row.0),
+            |row| frames.contains(&row.0),
+            |row| names.contains(&row.0),
+        )?;
+        self.unlearn_prior()?;
+        self.unset(BELIEVED)?;
+        Ok(forgotten)
+    }
+
+    /// Deletes frames, names and contexts that no face has any more.
+    fn remove_unused(&self, forgotten: &mut Forgotten) -> Result<(), StoreError> {
+        let connection = &self.connection;
+        self.run(|| {
             // What is left of a photo without faces is that it was looked at: its faces do not come back.
             connection.execute(
                 "UPDATE photos SET frame = NULL, time = NULL, latitude = NULL, longitude = NULL, camera = NULL \
@@ -147,23 +169,11 @@ impl Library {
                 [],
             )
         })?;
-        let left = |table: &str| -> Result<BTreeSet<i64>, StoreError> {
-            let query = format!("SELECT id FROM {table}");
-            self.run(|| connection.prepare(&query)?.query_map([], |row| row.get(0))?.collect())
-        };
-        let (faces, frames, names) = (left("faces")?, left("frames")?, left("names")?);
-        self.unremember(
-            |row| faces.contains(&row.0),
-            |row| frames.contains(&row.0),
-            |row| names.contains(&row.0),
-        )?;
-        self.unlearn_prior()?;
-        self.unset(BELIEVED)?;
-        Ok(forgotten)
+        Ok(())
     }
 
-    /// Leaves nothing of what was deleted: the write-ahead log is emptied and the file written anew. The error is what is
-    /// in the way.
+    /// Leaves nothing of what was deleted: the write-ahead log is emptied and the file written anew. The
+    /// error is what is in the way.
     fn wipe(&self) -> Result<(), String> {
         let checkpoint =
             || self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));

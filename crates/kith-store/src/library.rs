@@ -32,8 +32,8 @@ pub struct Claim {
 }
 
 impl Drop for Claim {
-    /// The file is removed while it is still locked: whoever opened it before and locks it after finds it gone (see
-    /// [`Library::claim`]). One that stays, after a kill, is in nobody's way.
+    /// The file is removed while it is still locked: whoever opened it before and locks it after finds it
+    /// gone (see [`Library::claim`]). One that stays, after a kill, is in nobody's way.
     fn drop(&mut self) {
         drop(std::fs::remove_file(&self.path));
     }
@@ -48,14 +48,15 @@ impl Library {
         Self::connect(path, false)
     }
 
-    /// Opens a library for somebody who has nothing to write. One that cannot be written, in a read-only folder or on a
-    /// read-only or full disk, is read into memory, and what is worked out there is forgotten at the end.
+    /// Opens a library for somebody who has nothing to write. One that cannot be written, in a read-only
+    /// folder or on a read-only or full disk, is read into memory, and what is worked out there is forgotten
+    /// at the end.
     pub fn open_to_read(path: &Path) -> Result<Self, StoreError> {
         Self::open_or(path, read_only::in_memory)
     }
 
-    /// Opens a library for whoever checks it. One that cannot be written is looked at as it is on the disk: a copy would
-    /// hide what is wrong with it.
+    /// Opens a library for whoever checks it. One that cannot be written is looked at as it is on the disk: a
+    /// copy would hide what is wrong with it.
     pub fn open_to_check(path: &Path) -> Result<Self, StoreError> {
         Self::open_or(path, read_only::on_disk)
     }
@@ -174,7 +175,8 @@ impl Library {
         }
     }
 
-    /// What whoever uses the library should be told, once: faces that were set aside, chains that were thrown away.
+    /// What whoever uses the library should be told, once: faces that were set aside, chains that were thrown
+    /// away.
     pub fn take_notes(&self) -> Vec<String> {
         self.notes.take()
     }
@@ -218,7 +220,8 @@ impl Library {
     }
 }
 
-/// The path of a library without links: where SQLite puts what lies beside it, and where everybody looks for its lock.
+/// The path of a library without links: where SQLite puts what lies beside it, and where everybody looks for
+/// its lock.
 pub(crate) fn the_file(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
@@ -234,8 +237,8 @@ fn refuse_strange(path: &Path) -> Result<(), StoreError> {
     if !there.is_file() {
         return refused("a pipe or a device");
     }
-    // SQLite keeps its log beside the name that it was given: under two names a library has two logs, and what is written
-    // by one is lost by the other.
+    // SQLite keeps its log beside the name that it was given: under two names a library has two logs, and
+    // what is written by one is lost by the other.
     #[cfg(unix)]
     if std::os::unix::fs::MetadataExt::nlink(&there) > 1 {
         return refused("a file with several names (hard links), which loses what is written by one of them");

@@ -1,6 +1,8 @@
-//! What is remembered of chains and draws: per face row its identity, per frame row its context, and the rest as JSON.
+//! What is remembered of chains and draws: per face row its identity, per frame row its context, and the rest
+//! as JSON.
 //!
-//! Faces, frames and names are known by their rows, so that what is remembered can be read when others have come or gone.
+//! Faces, frames and names are known by their rows, so that what is remembered can be read when others have
+//! come or gone.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -213,8 +215,8 @@ impl Library {
         self.seal(Of::Chain, i64::from(number), body)
     }
 
-    /// Takes faces, frames and names out of what is remembered of chains; draws are dropped. Inside the caller's
-    /// transaction.
+    /// Takes faces, frames and names out of what is remembered of chains; draws are dropped. Inside the
+    /// caller's transaction.
     pub(crate) fn unremember(
         &self,
         is_kept: impl Fn(FaceRow) -> bool,

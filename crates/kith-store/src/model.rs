@@ -1,10 +1,10 @@
 //! The model of a library: its settings, and what faces look like in general, learnt from its own faces.
 //!
-//! A library begins with the paper's face model, which a handful of faces is enough to learn, and goes over to full
-//! covariances as soon as there are enough faces for them: at once while that takes a moment, otherwise with `learn`.
-//! When the kind of face model changes, chains and draws are started anew, since seats that one kind found are a bad
-//! start for another; people keep their ids by the faces that they have in common, and what was said stands. When only
-//! the prior changes, chains go on under the new one.
+//! A library begins with the paper's face model, which a handful of faces is enough to learn, and goes over
+//! to full covariances as soon as there are enough faces for them: at once while that takes a moment,
+//! otherwise with `learn`. When the kind of face model changes, chains and draws are started anew, since
+//! seats that one kind found are a bad start for another; people keep their ids by the faces that they have
+//! in common, and what was said stands. When only the prior changes, chains go on under the new one.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -19,8 +19,8 @@ use crate::ids::PersonId;
 use crate::meta::{BACKGROUND, BELIEVED, MODEL, MODEL_FACES, SETTINGS};
 use crate::{Library, StoreError};
 
-/// The model, learnt anew where that is due ([`stages::due`]); `learning` is told the share of that which is done, and
-/// `None` is somebody who cannot wait for it.
+/// The model, learnt anew where that is due ([`stages::due`]); `learning` is told the share of that which is
+/// done, and `None` is somebody who cannot wait for it.
 pub(crate) fn model(
     library: &Library,
     data: &Dataset,
@@ -59,8 +59,9 @@ fn wrong(message: String) -> StoreError {
 }
 
 impl Library {
-    /// Sets the model: the tree of keys of a MODEL.toml, and people of the same network to learn from what faces look
-    /// like in general. Where neither is given, `progress` is told the share of learning it that is done.
+    /// Sets the model: the tree of keys of a MODEL.toml, and people of the same network to learn from what
+    /// faces look like in general. Where neither is given, `progress` is told the share of learning it that
+    /// is done.
     pub fn set_model(
         &self,
         settings: &Value,
@@ -91,12 +92,14 @@ impl Library {
     pub(crate) fn stored_model(&self, data: &Dataset) -> Result<Option<Model>, StoreError> {
         let Some(text) = self.get(MODEL)? else { return Ok(None) };
         let mut model = parsed(&text)?.resolve(data, None, &mut |_| ())?;
-        // How sure a word is follows the settings: libraries from before words decided faces keep nothing of that.
+        // How sure a word is follows the settings: libraries from before words decided faces keep nothing of
+        // that.
         model.evidence = self.settings()?.model.evidence;
         Ok(Some(model))
     }
 
-    /// Keeps a model, and whatever goes with it; what was learnt under another kind of face model is dropped with it.
+    /// Keeps a model, and whatever goes with it; what was learnt under another kind of face model is dropped
+    /// with it.
     fn keep_model(
         &self,
         model: &Model,
@@ -120,8 +123,9 @@ impl Library {
         Ok(self.get(MODEL)?.map(|text| tree(&text)).transpose()?.map(|tree| tree["face"]["kind"].clone()))
     }
 
-    /// After some were forgotten: a prior that was learnt from all faces remembers those that are gone. It is worked out
-    /// anew from those who are left, or learnt anew where they are too few. Inside the caller's transaction.
+    /// After some were forgotten: a prior that was learnt from all faces remembers those that are gone. It is
+    /// worked out anew from those who are left, or learnt anew where they are too few. Inside the caller's
+    /// transaction.
     pub(crate) fn unlearn_prior(&self) -> Result<(), StoreError> {
         if self.get(BACKGROUND)?.is_some() || self.settings()?.prior.is_some() {
             return Ok(());

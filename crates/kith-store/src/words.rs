@@ -1,4 +1,5 @@
-//! What names and ids may be, at every door of a library: one line, not endless, nothing that a terminal would obey.
+//! What names and ids may be, at every door of a library: one line, not endless, nothing that a terminal
+//! would obey.
 
 use crate::StoreError;
 

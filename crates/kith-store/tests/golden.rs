@@ -1,4 +1,5 @@
-//! Libraries that earlier versions made open, and say what they said (`golden/make.sh` says how they were made).
+//! Libraries that earlier versions made open, and say what they said (`golden/make.sh` says how they were
+//! made).
 
 mod common;
 
@@ -130,4 +131,28 @@ fn a_golden_library_that_cannot_be_written_is_read_all_the_same() {
     let library = Library::open_to_read(&path).unwrap();
     assert_eq!(people(&library).len(), 6);
     assert!(p_of(&library, "5", "Ann") > 0.8);
+}
+
+/// What no table would admit, written past its rules: an error for whoever reads it, and a fault for whoever
+/// checks.
+#[test]
+fn what_was_written_past_the_rules_of_the_tables_is_told() {
+    let changes = [
+        ("UPDATE evidence SET kind = 'zzz'", "found an entry of the kind \"zzz\" in the log"),
+        ("UPDATE sqlite_sequence SET seq = 9223372036854775807", "found no ids left to give"),
+    ];
+    for (change, told) in changes {
+        let folder = tempfile::tempdir().unwrap();
+        let library = copy("isotropic.kith", &folder);
+        let face = library.face("3").unwrap();
+        let said = kith_store::Saying { kind: Kind::Ignore, face, other: None, name: None };
+        library.say("me", &[said]).unwrap();
+        drop(library);
+        let path = folder.path().join("isotropic.kith");
+        let file = rusqlite::Connection::open(&path).unwrap();
+        file.execute_batch(&format!("PRAGMA ignore_check_constraints = 1; {change}")).unwrap();
+        drop(file);
+        let faults = Library::open(&path).unwrap().check().unwrap().faults;
+        assert!(faults.iter().any(|fault| fault.contains(told)), "{change}: {faults:?}");
+    }
 }

@@ -9,8 +9,8 @@ use drawn::{cosine, photo, vision};
 use kith_vision::pipeline::{self, Outcome};
 use kith_vision::{Orientation, Pixels, Seen, VisionError, decode, names, walk};
 
-/// The picture of [`every_orientation_and_every_format_gives_the_same_faces`] as libheif and x265 write it: as it
-/// is, and turned by the file itself (irot) with EXIF saying so too.
+/// The picture of [`every_orientation_and_every_format_gives_the_same_faces`] as libheif and x265 write it:
+/// as it is, and turned by the file itself (irot) with EXIF saying so too.
 const UPRIGHT: &[u8] = include_bytes!("heic/upright.heic");
 const TURNED: &[u8] = include_bytes!("heic/turned.heic");
 

@@ -1,4 +1,5 @@
-//! For researchers: chains from four starting points, whether they agree, and one partition that represents their draws.
+//! For researchers: chains from four starting points, whether they agree, and one partition that represents
+//! their draws.
 
 use kith::belief::{Belief, Chains, Until};
 use kith::chain::{Start, Watch};

@@ -1,4 +1,5 @@
-//! A device meets people: every frame is answered before it is learnt from, at the same cost however many came before.
+//! A device meets people: every frame is answered before it is learnt from, at the same cost however many
+//! came before.
 
 use kith::belief::{Belief, Chains};
 use kith::data::NewFace;

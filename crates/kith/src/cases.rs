@@ -128,8 +128,8 @@ pub fn all() -> Vec<Case> {
     ]
 }
 
-/// All modes, and faces as they are by default: a joint that is no density of faces, which nobody can draw from. The
-/// states are any states.
+/// All modes, and faces as they are by default: a joint that is no density of faces, which nobody can draw
+/// from. The states are any states.
 pub fn weighed() -> Vec<Case> {
     let by_default = |case: &Case| {
         let prior = FullPrior { common: 0.4, tail: 3.0, power: 0.5, lookalikes: 0.7, ..full_prior(0.4) };

@@ -1,14 +1,14 @@
 //! Who is who from faces, mostly unnamed: the model of Castro & Nowozin (ECCV 2018) with exact samplers.
 //!
-//! Faces are embeddings `x_n` in frames. Every face has an identity, every identity a look and a name; some faces were
-//! given names, perhaps wrongly; frames are taken in contexts. A hierarchical Dirichlet process says who is met where,
-//! and how likely it is to meet somebody never seen. Inference is by Markov chains whose draws, pooled, answer questions
-//! about new faces.
+//! Faces are embeddings `x_n` in frames. Every face has an identity, every identity a look and a name; some
+//! faces were given names, perhaps wrongly; frames are taken in contexts. A hierarchical Dirichlet process
+//! says who is met where, and how likely it is to meet somebody never seen. Inference is by Markov chains
+//! whose draws, pooled, answer questions about new faces.
 //!
-//! The tree is the paper: [`data`] what was seen, [`model`] what is assumed, [`state`] what is believed, [`gibbs`] how
-//! belief moves, [`chain`] who moves it, [`predict`] what can be asked, and [`belief`] all of it in one object that learns
-//! and answers. [`mathematics`] states the joint that is sampled (the code cites it as "MODEL.md §3"), [`paper`] maps
-//! equations to functions.
+//! The tree is the paper: [`data`] what was seen, [`model`] what is assumed, [`state`] what is believed,
+//! [`gibbs`] how belief moves, [`chain`] who moves it, [`predict`] what can be asked, and [`belief`] all of
+//! it in one object that learns and answers. [`mathematics`] states the joint that is sampled (the code cites
+//! it as "MODEL.md §3"), [`paper`] maps equations to functions.
 //!
 //! ```
 //! use kith::belief::{Belief, Chains, Until};

@@ -19,8 +19,8 @@ pub(crate) fn spoken_of(data: &Dataset) -> BTreeSet<FaceId> {
     named.chain(data.evidence().statements().iter().flat_map(Statement::faces)).collect()
 }
 
-/// rho of a face: `odd` for one that something was said of, its cube for the first of a name. Whoever corrects something says that
-/// looks mislead; whoever makes a person known chooses a face that shows them.
+/// rho of a face: `odd` for one that something was said of, its cube for the first of a name. Whoever
+/// corrects something says that looks mislead; whoever makes a person known chooses a face that shows them.
 fn rho(face: FaceId, odd: f64, data: &Dataset) -> Option<f64> {
     let evidence = data.evidence();
     if data.introduces(face) {

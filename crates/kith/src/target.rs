@@ -1,4 +1,5 @@
-//! What chains sample: a model that has been checked against a dataset, and the faces as that model sees them.
+//! What chains sample: a model that has been checked against a dataset, and the faces as that model sees
+//! them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,8 +9,8 @@ use crate::model::face::{Centred, Group, Odd, Whitened};
 use crate::model::{Model, ModelError};
 use crate::odd;
 
-/// A model and the data it is about. A target is only made of a model that fits its data, and grows only by what
-/// still fits, so that whoever is given one need not check.
+/// A model and the data it is about. A target is only made of a model that fits its data, and grows only by
+/// what still fits, so that whoever is given one need not check.
 #[derive(Clone, Debug)]
 pub struct Target {
     model: Model,
@@ -79,7 +80,8 @@ impl Target {
         x.set_odd(self.odd(face));
     }
 
-    /// How probable odd looks of a face are, and what they are then, where something was said that makes them possible.
+    /// How probable odd looks of a face are, and what they are then, where something was said that makes them
+    /// possible.
     pub fn odd(&self, face: FaceId) -> Option<Odd> {
         self.odd.get(&face).copied()
     }

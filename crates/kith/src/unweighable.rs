@@ -1,8 +1,8 @@
 //! Numbers that no choice can be made by: an error that names the face, for whoever asks by [`guarded`].
 //!
-//! Weights are finite for faces of one network (see [`crate::data::Lengths`]) and settings within their ranges. Where they
-//! are not, deep inside a scan, there is no sensible seat, and no caller on the way could do anything: the computation
-//! unwinds to the guard, and what it was moving is lost.
+//! Weights are finite for faces of one network (see [`crate::data::Lengths`]) and settings within their
+//! ranges. Where they are not, deep inside a scan, there is no sensible seat, and no caller on the way could
+//! do anything: the computation unwinds to the guard, and what it was moving is lost.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any, resume_unwind};
 

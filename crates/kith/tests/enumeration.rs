@@ -1,4 +1,5 @@
-//! Enumeration: chains visit every partition, context and name of six faces as often as the exact posterior says.
+//! Enumeration: chains visit every partition, context and name of six faces as often as the exact posterior
+//! says.
 
 use crate::common;
 use crate::common::exact::{self, World};
@@ -11,8 +12,8 @@ const CHAINS: usize = 8;
 const RUN: Run = Run { sweeps: if cfg!(debug_assertions) { 2_100 } else { 8_100 }, burn_in: 100, thin: 1 };
 
 /// Standard errors. Checked for "unbounded, names" with 300 seeds (22,000 events): the distances had mean 0,
-/// standard deviation 0.99, 7 beyond 3.5 where 10 are expected, and none beyond 4. A file has about 800 events, many
-/// of them nearly the same, so that a change of the draws alone fails it in some 3 of 100 cases.
+/// standard deviation 0.99, 7 beyond 3.5 where 10 are expected, and none beyond 4. A file has about 800
+/// events, many of them nearly the same, so that a change of the draws alone fails it in some 3 of 100 cases.
 const LIMIT: f64 = 4.0;
 
 /// Something that holds in a world or does not.

@@ -13,8 +13,9 @@ const DIMENSION: usize = 32;
 const FAMILIES: usize = 8;
 const PHOTOS: usize = 160;
 
-/// Two siblings per family. Families' means vary by one per axis, siblings about these and photos about siblings by
-/// `alike` and 0.35: two photos of siblings are hardly further apart than two of one person. Most photos show both.
+/// Two siblings per family. Families' means vary by one per axis, siblings about these and photos about
+/// siblings by `alike` and 0.35: two photos of siblings are hardly further apart than two of one person. Most
+/// photos show both.
 fn album(alike: f64, rng: &mut Rng) -> (Dataset, Vec<u32>) {
     let mut around =
         |mean: &[f64], spread: f64| -> Vec<f64> { mean.iter().map(|m| m + spread * rng.normal()).collect() };
@@ -61,8 +62,8 @@ fn found(repeat: f64, seed: u64, alike: f64) -> f64 {
     adjusted_rand_index(&representative(&partitions).labels, &truth)
 }
 
-/// Mean ARI of four albums, without and with the default of `repeat`: 0.631 and 0.892 where siblings vary by 0.15, 0.718
-/// and 0.981 where they vary by 0.2.
+/// Mean ARI of four albums, without and with the default of `repeat`: 0.631 and 0.892 where siblings vary by
+/// 0.15, 0.718 and 0.981 where they vary by 0.2.
 #[test]
 fn nobody_is_twice_in_a_photo() {
     let mean = |repeat: f64| (0..4).map(|seed| found(repeat, 40 + seed, 0.2)).sum::<f64>() / 4.0;

@@ -77,8 +77,8 @@ pub struct SweepOptions {
     /// Sweeps that are measured; the median counts
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     pub sweeps: u32,
-    /// The variance of people's looks, where that of one person's photos is 1 [default: so that a nearest neighbour is
-    /// right about 97 % of the time]
+    /// The variance of people's looks, where that of one person's photos is 1 [default: so that a nearest
+    /// neighbour is right about 97 % of the time]
     #[arg(long)]
     pub spread: Option<f64>,
     /// Makes the run repeatable

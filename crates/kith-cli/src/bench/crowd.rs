@@ -83,7 +83,8 @@ impl Crowd {
         Ok(Self { data, truth, prior, source, rng })
     }
 
-    /// The faces under the model that they were drawn from, or under one with a covariance per person, its prior learnt from the truth.
+    /// The faces under the model that they were drawn from, or under one with a covariance per person, its
+    /// prior learnt from the truth.
     pub fn target(&self, face: Face) -> anyhow::Result<Target> {
         let face = match face {
             Face::Isotropic => FaceModel::isotropic(self.prior.clone()),
@@ -175,9 +176,9 @@ impl Crowd {
     }
 }
 
-/// The variance of people's looks with which a nearest neighbour is right about 97 % of the time, as measured: 96.8 %
-/// of 50,000 faces of 350 people with D = 128. It hardly falls with D, because what misleads a neighbour is that some
-/// people's photos vary less than others'.
+/// The variance of people's looks with which a nearest neighbour is right about 97 % of the time, as
+/// measured: 96.8 % of 50,000 faces of 350 people with D = 128. It hardly falls with D, because what misleads
+/// a neighbour is that some people's photos vary less than others'.
 fn usual_spread(dimension: usize) -> f64 {
     0.45 + 1.7 / (dimension as f64).sqrt()
 }

@@ -1,4 +1,5 @@
-//! `kith bench library`: what a person with a library of made-up people waits for, and what it takes on the disk.
+//! `kith bench library`: what a person with a library of made-up people waits for, and what it takes on the
+//! disk.
 
 use std::path::Path;
 use std::time::Instant;

@@ -4,8 +4,8 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 use kith::data::Embeddings;
 
-/// So many numbers of the result are held at a time: faces are taken in blocks, which costs nothing and keeps a result
-/// of gigabytes out of the peak of memory.
+/// So many numbers of the result are held at a time: faces are taken in blocks, which costs nothing and keeps
+/// a result of gigabytes out of the peak of memory.
 const HELD: usize = 1 << 24;
 
 /// N x D by D x I, kept ready to be repeated.
@@ -22,7 +22,8 @@ impl Product {
         Self { people, dimension, out: Vec::new() }
     }
 
-    /// Multiplies; `each` is given the number of the first face of a block and the block's products, face after face.
+    /// Multiplies; `each` is given the number of the first face of a block and the block's products, face
+    /// after face.
     pub fn run(&mut self, faces: &Embeddings, mut each: impl FnMut(usize, &[f32])) {
         let n_people = self.people.len() / self.dimension;
         let people = MatRef::from_column_major_slice(&self.people, self.dimension, n_people);

@@ -1,4 +1,5 @@
-//! `kith bench stream`: what absorbing a frame costs early and late in a long stream, and how accurate it stays.
+//! `kith bench stream`: what absorbing a frame costs early and late in a long stream, and how accurate it
+//! stays.
 
 use anyhow::ensure;
 use kith::belief::{Belief, Chains};
@@ -6,6 +7,7 @@ use kith::chain::{Chain, Start};
 use kith::data::NewFace;
 use kith::gibbs::{Step, Sweep};
 use kith::ids::FrameId;
+use kith::target::Target;
 use serde_json::json;
 
 use super::args::StreamOptions;
@@ -44,15 +46,7 @@ pub fn run(options: &StreamOptions) -> anyhow::Result<Figures> {
     let target = crowd.target(Face::Isotropic)?;
     let chains = Chains { n: options.chains as usize, seed: options.seed };
     let mut belief = Belief::new(target.model().clone(), chains)?;
-    let bar = bar(data.n_frames() as u64, "frames");
-    let mut seconds = Vec::with_capacity(data.n_frames());
-    for frame in data.frames() {
-        let (taken, pushed) = timed(|| push(&mut belief, &crowd, frame));
-        pushed?;
-        seconds.push(taken);
-        bar.inc(1);
-    }
-    bar.finish_and_clear();
+    let seconds = push_all(&mut belief, &crowd)?;
     let of = |window: &[f64]| 1e3 * window.iter().sum::<f64>() / window.len() as f64;
     let (early, late) = (&seconds[warm_up..warm_up + window], &seconds[seconds.len() - window..]);
     let (first_ms, last_ms) = (of(early), of(late));
@@ -76,12 +70,7 @@ pub fn run(options: &StreamOptions) -> anyhow::Result<Figures> {
         ("ari", json!(ari), format!("ARI {ari:.4}")),
     ];
     if options.offline_sweeps > 0 {
-        let sweep = Sweep(vec![Step::Assignments, Step::Weights]);
-        let mut chain = Chain::start(Start::Sequential, 0, options.seed, &target);
-        for _ in 0..options.offline_sweeps {
-            chain.sweep(&sweep, &target);
-        }
-        let offline = crowd.ari(chain.state());
+        let offline = offline_ari(options, &crowd, &target);
         let text = format!("ARI {offline:.4} after {} sweeps of everything", options.offline_sweeps);
         figures.push(("offline_ari", json!(offline), text));
     }
@@ -90,6 +79,30 @@ pub fn run(options: &StreamOptions) -> anyhow::Result<Figures> {
         "found an ARI of {ari:.3}, wanted at least {LEAST_ARI}: a larger --spread is easier"
     );
     Ok(Figures(figures))
+}
+
+/// How good many sweeps of everything are.
+fn offline_ari(options: &StreamOptions, crowd: &Crowd, target: &Target) -> f64 {
+    let sweep = Sweep(vec![Step::Assignments, Step::Weights]);
+    let mut chain = Chain::start(Start::Sequential, 0, options.seed, target);
+    for _ in 0..options.offline_sweeps {
+        chain.sweep(&sweep, target);
+    }
+    crowd.ari(chain.state())
+}
+
+/// Takes in all frames; the seconds of each.
+fn push_all(belief: &mut Belief, crowd: &Crowd) -> anyhow::Result<Vec<f64>> {
+    let bar = bar(crowd.data.n_frames() as u64, "frames");
+    let mut seconds = Vec::with_capacity(crowd.data.n_frames());
+    for frame in crowd.data.frames() {
+        let (taken, pushed) = timed(|| push(belief, crowd, frame));
+        pushed?;
+        seconds.push(taken);
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    Ok(seconds)
 }
 
 fn push(belief: &mut Belief, crowd: &Crowd, frame: FrameId) -> anyhow::Result<()> {

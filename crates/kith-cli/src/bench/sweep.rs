@@ -24,19 +24,12 @@ pub fn run(options: &SweepOptions) -> anyhow::Result<Figures> {
         n_chains.is_multiple_of(n_threads) || n_threads.is_multiple_of(n_chains),
         "--chains: found {n_chains}, wanted a multiple or a part of {n_threads}, the threads they are dealt over"
     );
-    let crowd = Crowd::new(&Settings {
-        faces: options.faces as usize,
-        people: options.identities as usize,
-        dimension: options.dim as usize,
-        spread: options.spread,
-        evenness: 1.0,
-        most_in_frame: 1,
-        seed: options.seed,
-    })?;
+    let crowd = crowd(options)?;
     let accuracy = crowd.nearest_neighbour_accuracy();
     let target = crowd.target(options.face)?;
-    let data = &crowd.data;
-    // Reseats every face and redraws tables, weights and concentrations; nobody is named and contexts are given.
+    let embeddings = crowd.data.embeddings();
+    // Reseats every face and redraws tables, weights and concentrations; nobody is named and contexts are
+    // given.
     let sweep = Sweep(vec![Step::Assignments, Step::Weights]);
     let all = pool(n_threads)?;
     let mut chains: Vec<Chain> = all.install(|| {
@@ -50,14 +43,14 @@ pub fn run(options: &SweepOptions) -> anyhow::Result<Figures> {
         round(&all, &mut chains);
     }
 
-    let mut product = Product::new(centres(&crowd), data.dimension());
-    product.run(data.embeddings(), |_, _| ());
+    let mut product = Product::new(centres(&crowd), crowd.data.dimension());
+    product.run(embeddings, |_, _| ());
     let one = pool(1)?;
     let per_thread = n_chains.div_ceil(n_threads);
     // By turns, so that a busy machine is as busy for each.
     let (mut of_all, mut of_one, mut of_product) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..options.sweeps {
-        of_product.push(timed(|| product.run(data.embeddings(), |_, products| keep(products))).0);
+        of_product.push(timed(|| product.run(embeddings, |_, products| keep(products))).0);
         of_all.push(timed(|| round(&all, &mut chains)).0 / per_thread as f64);
         if n_threads > 1 {
             of_one.push(timed(|| round(&one, &mut chains[..per_thread])).0 / per_thread as f64);
@@ -65,9 +58,42 @@ pub fn run(options: &SweepOptions) -> anyhow::Result<Figures> {
     }
 
     let ari = chains.iter().map(|chain| crowd.ari(chain.state())).sum::<f64>() / n_chains as f64;
-    let (seconds, product_seconds) = (median(&of_all), median(&of_product));
-    let n_found = chains[0].state().seating().n_identities();
-    let (faces, dimension) = (data.n_faces(), data.dimension());
+    ensure!(
+        ari >= LEAST_ARI,
+        "found an ARI of {ari:.3}, wanted at least {LEAST_ARI}: a larger --spread is easier"
+    );
+    Ok(figures(
+        &crowd,
+        &Measured {
+            n_threads,
+            n_chains,
+            n_found: chains[0].state().seating().n_identities(),
+            accuracy,
+            ari,
+            seconds: median(&of_all),
+            product_seconds: median(&of_product),
+            alone: (n_threads > 1).then(|| median(&of_one)),
+        },
+    ))
+}
+
+/// What was measured; medians of seconds per sweep and chain.
+struct Measured {
+    n_threads: usize,
+    n_chains: usize,
+    n_found: usize,
+    /// Of a nearest neighbour.
+    accuracy: f64,
+    ari: f64,
+    seconds: f64,
+    product_seconds: f64,
+    /// On one thread, where there are several.
+    alone: Option<f64>,
+}
+
+fn figures(crowd: &Crowd, measured: &Measured) -> Figures {
+    let &Measured { n_threads, n_chains, n_found, accuracy, ari, seconds, product_seconds, alone } = measured;
+    let (faces, dimension) = (crowd.data.n_faces(), crowd.data.dimension());
     let ratio = seconds / product_seconds;
     let bytes = peak_bytes();
     let gigaflops = 2e-9 * (faces * dimension * crowd.n_people()) as f64 / product_seconds;
@@ -102,18 +128,26 @@ pub fn run(options: &SweepOptions) -> anyhow::Result<Figures> {
         ),
         ("ari", json!(ari), String::new()),
     ];
-    if n_threads > 1 {
-        let alone = median(&of_one);
+    if let Some(alone) = alone {
         figures.push(("one_thread_seconds_per_sweep", json!(alone), String::new()));
         let scaling = seconds / alone;
+        let per_thread = n_chains.div_ceil(n_threads);
         let text = format!("{scaling:.3} times as long as {per_thread} chains on one thread");
         figures.push(("scaling", json!(scaling), text));
     }
-    ensure!(
-        ari >= LEAST_ARI,
-        "found an ARI of {ari:.3}, wanted at least {LEAST_ARI}: a larger --spread is easier"
-    );
-    Ok(Figures(figures))
+    Figures(figures)
+}
+
+fn crowd(options: &SweepOptions) -> anyhow::Result<Crowd> {
+    Crowd::new(&Settings {
+        faces: options.faces as usize,
+        people: options.identities as usize,
+        dimension: options.dim as usize,
+        spread: options.spread,
+        evenness: 1.0,
+        most_in_frame: 1,
+        seed: options.seed,
+    })
 }
 
 fn pool(n_threads: usize) -> anyhow::Result<ThreadPool> {

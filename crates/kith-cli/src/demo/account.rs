@@ -50,7 +50,8 @@ pub struct Person {
     pub at_first: Option<f64>,
     /// How sure the faces' places with this person are on average.
     pub sure: f64,
-    /// Who they are for the most part, how many faces are of that person, and how many of those are elsewhere.
+    /// Who they are for the most part, how many faces are of that person, and how many of those are
+    /// elsewhere.
     pub truth: usize,
     pub n_right: usize,
     pub n_missing: usize,
@@ -82,8 +83,8 @@ pub struct WrongName {
     pub wrong: &'static str,
     /// How sure kith was of the right name just before.
     pub before: f64,
-    /// In the end, the probabilities of the right and of the wrong name: for that photo, for all photos of the
-    /// person, and for all photos of the one whose name it was.
+    /// In the end, the probabilities of the right and of the wrong name: for that photo, for all photos of
+    /// the person, and for all photos of the one whose name it was.
     pub photo: [f64; 2],
     pub person: [f64; 2],
     pub other: [f64; 2],
@@ -319,8 +320,8 @@ fn bands(asked: &[&Sighting]) -> Vec<Band> {
     bands
 }
 
-/// What others do: take the most similar earlier photo; and, beyond a limit of likeness, say "stranger". The limit is
-/// the best that hindsight could choose for this week.
+/// What others do: take the most similar earlier photo; and, beyond a limit of likeness, say "stranger". The
+/// limit is the best that hindsight could choose for this week.
 fn nearest_photo(week: &Week, asked: &[&Sighting]) -> (Share, Share) {
     let faces: Vec<(usize, &[f32])> =
         week.faces().map(|(_, face)| (face.person, &face.embedding[..])).collect();

@@ -12,8 +12,8 @@ pub struct Entry {
     pub text: String,
 }
 
-/// A few moments in order: a first meeting, an introduction and what came of it, a place guessed, the wrong name,
-/// and where kith was most surely wrong.
+/// A few moments in order: a first meeting, an introduction and what came of it, a place guessed, the wrong
+/// name, and where kith was most surely wrong.
 pub fn entries(week: &Week, journal: &Journal) -> Vec<Entry> {
     let teller = Teller { week, journal };
     let all = &journal.sightings;

@@ -94,8 +94,8 @@ impl Week {
     /// Lives through some days.
     pub fn new(n_days: usize, seed: u64) -> anyhow::Result<Self> {
         let mut rng = random::driver(seed);
-        // Within-person variance three quarters of between-person variance in 32 dimensions: the most similar other
-        // photo is the same person about 97 times in 100.
+        // Within-person variance three quarters of between-person variance in 32 dimensions: the most similar
+        // other photo is the same person about 97 times in 100.
         let truth = Isotropic { mean: vec![0.0; DIMENSION], kappa: 0.75, shape: 12.0, rate: 11.0 };
         let truth = FaceModel::isotropic(truth);
         let looks = looks_of_others(&truth, &mut rng).context("the generated people cannot be told apart")?;
@@ -160,8 +160,8 @@ impl Week {
         face.said.is_some() && face.said != self.name(face.person)
     }
 
-    /// People introduce themselves on their second photo; the one met most says it again later, and later still is
-    /// called by somebody else's name.
+    /// People introduce themselves on their second photo; the one met most says it again later, and later
+    /// still is called by somebody else's name.
     fn introduce(&mut self, rng: &mut Rng) {
         let mut names = NAMES;
         rng.shuffle(&mut names);

@@ -70,8 +70,9 @@ impl<'b> Models<'b> {
     }
 }
 
-/// Resolves settings for the data at hand; the last answer is kept, because several fits are of the same data. Names count:
-/// an experiment that is resumed must learn the same prior as one that was not interrupted.
+/// Resolves settings for the data at hand; the last answer is kept, because several fits are of the same
+/// data. Names count: an experiment that is resumed must learn the same prior as one that was not
+/// interrupted.
 fn maker<'a>(settings: &'a Settings, background: Option<&'a Background>) -> ModelMaker<'a> {
     let last: Mutex<Option<(Dataset, Model)>> = Mutex::new(None);
     Box::new(move |data| {

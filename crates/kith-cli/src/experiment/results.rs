@@ -44,7 +44,8 @@ impl Hasher for Digest {
 }
 
 impl Folder {
-    /// Makes it where it is not there. Pieces of other data, models or settings stay apart under another digest.
+    /// Makes it where it is not there. Pieces of other data, models or settings stay apart under another
+    /// digest.
     pub fn open(path: &Path, digest: u64) -> anyhow::Result<Self> {
         ensure!(!path.is_file(), "{}: found a file, wanted a folder for the results", path.display());
         let pieces = path.join("pieces").join(format!("{digest:016x}"));

@@ -199,7 +199,8 @@ fn in_order(data: &Dataset) -> anyhow::Result<Dataset> {
     Ok(out)
 }
 
-/// A draw with the numbers of names and contexts of the dataset; a name that no face was given is unknown there.
+/// A draw with the numbers of names and contexts of the dataset; a name that no face was given is unknown
+/// there.
 fn renumbered(draw: &Draw, target: &Target, data: &Dataset) -> Draw {
     let old = target.data();
     let places: BTreeMap<&str, usize> =

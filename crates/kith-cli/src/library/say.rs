@@ -1,4 +1,5 @@
-//! `kith name`, `not`, `same`, `different`, `ignore`: what people say is appended to the log, and counts at once.
+//! `kith name`, `not`, `same`, `different`, `ignore`: what people say is appended to the log, and counts at
+//! once.
 
 use std::io::Write;
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! `kith watch`: frames and commands as NDJSON on stdin, one answer line each on stdout, stored before it is answered.
+//! `kith watch`: frames and commands as NDJSON on stdin, one answer line each on stdout, stored before it is
+//! answered.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -150,8 +151,8 @@ fn face(value: &Value, frame: Option<&str>, number: usize) -> anyhow::Result<New
     Ok(NewFace { key, embedding, name: text("name"), place: text("box"), quality: text("quality"), other })
 }
 
-/// `{"name": "Ann", "face": "f1"}`, `{"not": "Ann", "face": "f1"}`, `{"same": ["f1", "f2"]}`, `{"different": [..]}`,
-/// `{"ignore": "f1"}`, `{"undo": 1}`, `{"redo": true}`.
+/// `{"name": "Ann", "face": "f1"}`, `{"not": "Ann", "face": "f1"}`, `{"same": ["f1", "f2"]}`,
+/// `{"different": [..]}`, `{"ignore": "f1"}`, `{"undo": 1}`, `{"redo": true}`.
 fn command(object: &Map<String, Value>, watcher: &mut Watcher) -> anyhow::Result<Value> {
     let by = object.get("by").and_then(Value::as_str).map_or_else(speaker, str::to_owned);
     if let Some(n) = object.get("undo") {

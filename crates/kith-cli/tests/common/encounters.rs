@@ -48,7 +48,8 @@ pub fn assert_refused(what: &str, ran: &Ran, said: &[&str]) {
     assert!(ran.err.matches("os error").count() < 2, "{what}: a cause is said once: {}", ran.err);
 }
 
-/// Photos of two people each, out of three, with two names, two places (now and then not given) and the truth.
+/// Photos of two people each, out of three, with two names, two places (now and then not given) and the
+/// truth.
 pub fn encounters(n_frames: usize, seed: u64) -> FaceTable {
     let mut rng = driver(seed);
     let mut data = Dataset::empty(4).unwrap();

@@ -1,4 +1,5 @@
-//! Inputs nearly like those of a corpus: bits flipped, parts moved, numbers made extreme, words of the format put in.
+//! Inputs nearly like those of a corpus: bits flipped, parts moved, numbers made extreme, words of the format
+//! put in.
 //!
 //! A run is a function of its seed. `KITH_FUZZ=1000000` makes it long, `KITH_FUZZ_SEED=7` another.
 

@@ -12,9 +12,9 @@ pub struct Gamma {
     pub auc: f64,
 }
 
-/// Tries widths around one over the median squared distance; the best first. Each person in turn is left out and
-/// plays the stranger, against a third of the others' photos, left out too. With fewer than two people, or no
-/// photos to leave out, there is nothing to compare and the middle width is returned.
+/// Tries widths around one over the median squared distance; the best first. Each person in turn is left out
+/// and plays the stranger, against a third of the others' photos, left out too. With fewer than two people,
+/// or no photos to leave out, there is nothing to compare and the middle width is returned.
 pub fn choose_gamma(people: &[Vec<&[f32]>]) -> Vec<Gamma> {
     let all: Vec<&[f32]> = people.iter().flatten().copied().collect();
     let mut tried: Vec<Gamma> = grid(&all)
@@ -79,8 +79,8 @@ mod tests {
 
     #[test]
     fn the_width_fits_the_clusters() {
-        // Four people on a circle of radius 1, photos within 0.1: strangers are told apart by a kernel that is
-        // narrower than the circle, and one that is far too wide sees a disc with nobody outside.
+        // Four people on a circle of radius 1, photos within 0.1: strangers are told apart by a kernel that
+        // is narrower than the circle, and one that is far too wide sees a disc with nobody outside.
         let photo = |person: usize, k: usize| {
             let angle = person as f32 * std::f32::consts::FRAC_PI_2;
             [angle.cos() + 0.1 * (k as f32).sin(), angle.sin() + 0.1 * (2.0 * k as f32).cos()]

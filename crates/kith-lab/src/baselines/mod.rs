@@ -1,7 +1,8 @@
-//! What the model is compared with: nearest neighbour, one-class SVM, label propagation, and fair thresholds for them.
+//! What the model is compared with: nearest neighbour, one-class SVM, label propagation, and fair thresholds
+//! for them.
 //!
-//! Written here, because the crates there are bring an array library each and answer in classes where a ROC curve
-//! needs scores; each is compared with scikit-learn 1.9.1 in its tests.
+//! Written here, because the crates there are bring an array library each and answer in classes where a ROC
+//! curve needs scores; each is compared with scikit-learn 1.9.1 in its tests.
 
 mod gamma;
 mod kernel;

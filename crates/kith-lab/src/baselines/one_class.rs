@@ -18,8 +18,8 @@ pub struct OneClassSvm<'a> {
 }
 
 impl<'a> OneClassSvm<'a> {
-    /// Minimises 1/2 alpha^T K alpha subject to 0 <= alpha <= 1 and sum alpha = nu n, always moving the pair that
-    /// violates the optimality conditions most.
+    /// Minimises 1/2 alpha^T K alpha subject to 0 <= alpha <= 1 and sum alpha = nu n, always moving the pair
+    /// that violates the optimality conditions most.
     pub fn train(points: &[&'a [f32]], kernel: Rbf) -> Self {
         let n = points.len();
         assert!(n > 0, "an SVM is trained on at least one point");
@@ -85,7 +85,8 @@ mod tests {
         (0..20).map(|k| of(f64::from(k))).collect()
     }
 
-    /// scikit-learn 1.9.1: OneClassSVM(gamma=gamma, nu=0.5, tol=1e-12).fit(X), -intercept_, decision_function(Q).
+    /// scikit-learn 1.9.1: OneClassSVM(gamma=gamma, nu=0.5, tol=1e-12).fit(X), -intercept_,
+    /// decision_function(Q).
     #[test]
     fn it_agrees_with_scikit_learn() {
         let values = points();

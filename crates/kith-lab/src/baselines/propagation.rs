@@ -60,7 +60,8 @@ impl<'a> LabelPropagation<'a> {
         Self { kernel, points: points.to_vec(), n_labels, shares }
     }
 
-    /// The label of a new point: the labels of all others, each by its similarity. `None` where it is like nobody.
+    /// The label of a new point: the labels of all others, each by its similarity. `None` where it is like
+    /// nobody.
     pub fn predict(&self, x: &[f32]) -> Option<Propagated> {
         let mut mass = vec![0.0; self.n_labels];
         let mut nearest: f64 = 0.0;
@@ -75,8 +76,8 @@ impl<'a> LabelPropagation<'a> {
     }
 }
 
-/// Solves A X = B in place, rows holding A then B, by elimination with row pivots. Where A leaves something open
-/// (points like nobody that is labelled), it becomes zero.
+/// Solves A X = B in place, rows holding A then B, by elimination with row pivots. Where A leaves something
+/// open (points like nobody that is labelled), it becomes zero.
 fn solve(system: &mut [f64], n: usize, n_right: usize) {
     let width = n + n_right;
     for step in 0..n {
@@ -113,8 +114,9 @@ fn solve(system: &mut [f64], n: usize, n_right: usize) {
 mod tests {
     use super::*;
 
-    /// scikit-learn 1.9.1: LabelPropagation(kernel='rbf', gamma=gamma, max_iter=1000000, tol=1e-14), the first three of
-    /// twenty points labelled 0, 1, 2; label_distributions_ of points 3, 10, 19 and predict_proba of three new ones.
+    /// scikit-learn 1.9.1: LabelPropagation(kernel='rbf', gamma=gamma, max_iter=1000000, tol=1e-14), the
+    /// first three of twenty points labelled 0, 1, 2; label_distributions_ of points 3, 10, 19 and
+    /// predict_proba of three new ones.
     #[test]
     fn it_agrees_with_scikit_learn() {
         let of = |k: f64| [k.sin() as f32, (2.0 * k).cos() as f32, (0.5 * (3.0 * k + 1.0).sin()) as f32];

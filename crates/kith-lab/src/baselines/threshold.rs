@@ -1,8 +1,9 @@
-//! A fair chance to say "unknown": thresholds on the baselines' scores, by cross-validation on the named photos.
+//! A fair chance to say "unknown": thresholds on the baselines' scores, by cross-validation on the named
+//! photos.
 //!
-//! Each named person in turn plays somebody unknown, twice: a stranger, all of whose named photos are left out, and
-//! somebody familiar, every second of whose photos is left out and the rest unnamed. Of all others every second named
-//! photo is left out and plays somebody known. Nothing but the given names is used.
+//! Each named person in turn plays somebody unknown, twice: a stranger, all of whose named photos are left
+//! out, and somebody familiar, every second of whose photos is left out and the rest unnamed. Of all others
+//! every second named photo is left out and plays somebody known. Nothing but the given names is used.
 
 use super::{LabelPropagation, Rbf, nearest};
 
@@ -31,7 +32,8 @@ pub struct Scored {
 #[derive(Clone, Copy, Debug)]
 pub struct Neighbour;
 
-/// Label propagation over all points; its score is high where the label has a large share and the point is like others.
+/// Label propagation over all points; its score is high where the label has a large share and the point is
+/// like others.
 #[derive(Clone, Copy, Debug)]
 pub struct Propagator {
     /// The similarity.
@@ -84,8 +86,8 @@ pub struct Validated {
 }
 
 impl Validated {
-    /// The threshold with the best mean of the two rates: known people named rightly, unknown people refused. The
-    /// lowest of several; where no known photo could be left out, the lowest that refuses all unknown.
+    /// The threshold with the best mean of the two rates: known people named rightly, unknown people refused.
+    /// The lowest of several; where no known photo could be left out, the lowest that refuses all unknown.
     pub fn threshold(&self) -> Threshold {
         let rate = |n: usize, of: usize| if of == 0 { 0.0 } else { n as f64 / of as f64 };
         let worth = |threshold: f64| {
@@ -159,7 +161,8 @@ mod tests {
 
     #[test]
     fn the_threshold_is_the_best_of_a_hand_computed_case() {
-        // Rates at thresholds below 2, 3, 5: (3/3 + 0/2), (3/3 + 1/2), (2/3 + 1/2), then (2/3 + 2/2) between 4 and 5.
+        // Rates at thresholds below 2, 3, 5: (3/3 + 0/2), (3/3 + 1/2), (2/3 + 1/2), then (2/3 + 2/2) between
+        // 4 and 5.
         let known = vec![(3.0, true), (5.0, true), (6.0, true)];
         let validated = Validated { known: known.clone(), unknown: vec![2.0, 4.0] };
         assert_eq!(validated.threshold(), Threshold(4.5));
@@ -180,13 +183,15 @@ mod tests {
         let methods: [(&dyn Closed, _); 2] = [(&Neighbour, 18..=18), (&propagator, 12..=17)];
         for (method, n_refused) in methods {
             let validated = cross_validate(method, &points, &labels, 3);
-            // Three strangers of four photos, three familiar people of two, and each time two of each of two others.
+            // Three strangers of four photos, three familiar people of two, and each time two of each of two
+            // others.
             assert_eq!((validated.unknown.len(), validated.known.len()), (18, 24));
             let Threshold(threshold) = validated.threshold();
             assert!(validated.known.iter().all(|(score, is_right)| *is_right && *score >= threshold));
             let refused = validated.unknown.iter().filter(|score| **score < threshold).count();
-            // All twelve photos of strangers are refused by both. Somebody familiar, like nobody else, takes the whole
-            // of some label along the graph, however weakly tied to it: label propagation cannot refuse them all.
+            // All twelve photos of strangers are refused by both. Somebody familiar, like nobody else, takes
+            // the whole of some label along the graph, however weakly tied to it: label propagation cannot
+            // refuse them all.
             assert!(n_refused.contains(&refused), "{refused}");
         }
     }

@@ -3,9 +3,11 @@
 use kith::data::Dataset;
 use kith::model::{Model, ModelError};
 
-/// A model, and what it is called. Its face prior may depend on the faces that it learns from, never on who they are.
+/// A model, and what it is called. Its face prior may depend on the faces that it learns from, never on who
+/// they are.
 pub struct Arm<'a> {
-    /// Its keys in summaries, `kith` for the model asked for and `isotropic` for the paper's; both where they are one.
+    /// Its keys in summaries, `kith` for the model asked for and `isotropic` for the paper's; both where they
+    /// are one.
     pub labels: Vec<&'static str>,
     /// What a reader calls it.
     pub title: String,

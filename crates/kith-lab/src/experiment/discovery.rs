@@ -139,7 +139,8 @@ impl<'a> Discovery<'a> {
         Stream { context_of, contexts, frames, later }
     }
 
-    /// The model; its face prior is learnt from background people or from the stream's faces, unnamed as they are.
+    /// The model; its face prior is learnt from background people or from the stream's faces, unnamed as they
+    /// are.
     fn model(&self, task: Task, stream: &Stream) -> Result<Model, ModelError> {
         let mut model = (self.arms[task.arm].model)(&self.dataset(stream).0)?;
         model.context.mode = if task.contexts { ContextMode::Given } else { ContextMode::None };

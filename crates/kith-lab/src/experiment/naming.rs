@@ -1,4 +1,5 @@
-//! Semi-supervised naming (§4.3): a few names for the acquainted, "unknown" for the familiar and for strangers.
+//! Semi-supervised naming (§4.3): a few names for the acquainted, "unknown" for the familiar and for
+//! strangers.
 
 use std::time::Instant;
 
@@ -213,7 +214,8 @@ impl<'a> Naming<'a> {
     fn baselines(&self, repeat: usize) -> Outcome {
         let (split, _) = self.split(repeat);
         let asked = self.asked(&split);
-        // The SVM's kernel: its width is chosen on all training photos of the acquainted, at every number of names.
+        // The SVM's kernel: its width is chosen on all training photos of the acquainted, at every number of
+        // names.
         let people: Vec<Vec<&[f32]>> = (split.acquainted.iter())
             .map(|person| person.rows[..EACH].iter().map(|&row| self.gallery.photo(row)).collect())
             .collect();

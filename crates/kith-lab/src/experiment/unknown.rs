@@ -5,7 +5,7 @@ use std::time::Instant;
 use kith::belief::Chains;
 use kith::chain::{Run, Watch};
 use kith::model::ModelError;
-use kith::predict::{NewPhoto, Posterior};
+use kith::predict::{ByDraw, NewPhoto, Posterior};
 use kith::target::Target;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -72,7 +72,8 @@ pub struct Scores {
     pooled_auc: f64,
     pooled_accuracy: f64,
     brier: f64,
-    /// The probability of a stranger per photo, and whether it was one: calibration is judged on all splits together.
+    /// The probability of a stranger per photo, and whether it was one: calibration is judged on all splits
+    /// together.
     p: Vec<f64>,
     is_stranger: Vec<bool>,
     roc: Vec<RocPoint>,
@@ -105,6 +106,56 @@ impl Split {
         let n_known = TEST * self.known.len();
         let is_stranger = (0..rows.len()).map(|place| place >= n_known).collect();
         (rows, is_stranger)
+    }
+}
+
+impl Scores {
+    /// What can be said of the answers themselves, one per photo and draw.
+    fn of(answers: &[Vec<ByDraw>], is_stranger: Vec<bool>) -> Self {
+        let n_draws = answers.first().map_or(0, Vec::len);
+        let by_draw = |draw: usize| answers.iter().map(move |answers| &answers[draw]);
+        let share = |right: usize| right as f64 / is_stranger.len() as f64;
+        let (mut aucs, mut accuracy, mut curves) = (Vec::new(), Vec::new(), Vec::new());
+        for draw in 0..n_draws {
+            // ln odds rank like probabilities, and still do where those are 0 or 1 in floating point.
+            let scores: Vec<f64> = by_draw(draw).map(|by| by.ln_stranger - by.ln_seen).collect();
+            aucs.push(auc(&scores, &is_stranger).expect("there are known and unknown people"));
+            let right = by_draw(draw).zip(&is_stranger).filter(|(by, is)| by.identity.is_none() == **is);
+            accuracy.push(share(right.count()));
+            curves.push(roc(&scores, &is_stranger));
+        }
+        let band = (0..=GRID).map(|place| {
+            let x = place as f64 / GRID as f64;
+            let heights: Vec<f64> = curves.iter().map(|curve| true_positive_rate(curve, x)).collect();
+            let [low, high] = Interval::of(&heights).hdi;
+            [x, low, high]
+        });
+        let mean = |of: &dyn Fn(usize) -> f64| {
+            let ln: Vec<f64> = (0..n_draws).map(of).collect();
+            kith::math::ln_sum_exp(&ln) - (ln.len() as f64).ln()
+        };
+        let ln_stranger: Vec<f64> = answers.iter().map(|by| mean(&|draw| by[draw].ln_stranger)).collect();
+        let odds: Vec<f64> = answers
+            .iter()
+            .zip(&ln_stranger)
+            .map(|(by, ln_stranger)| ln_stranger - mean(&|draw| by[draw].ln_seen))
+            .collect();
+        let p: Vec<f64> = ln_stranger.iter().map(|ln| ln.exp().min(1.0)).collect();
+        let right = p.iter().zip(&is_stranger).filter(|(p, is)| (**p > 0.5) == **is).count();
+        Self {
+            pooled_auc: auc(&odds, &is_stranger).expect("there are known and unknown people"),
+            pooled_accuracy: share(right),
+            brier: brier(&p, &is_stranger),
+            p,
+            roc: roc(&odds, &is_stranger),
+            band: band.collect(),
+            association: Vec::new(),
+            auc: aucs,
+            accuracy,
+            ari: Vec::new(),
+            is_stranger,
+            seconds: 0.0,
+        }
     }
 }
 
@@ -151,50 +202,13 @@ impl<'a> Unknown<'a> {
         let places = (0..photos.len()).into_par_iter();
         let answers: Vec<_> = places.map(|place| posterior.predict_each_on(&occasion, place)).collect();
 
-        let by_draw = |draw: usize| answers.iter().map(move |answers| &answers[draw]);
-        let share = |right: usize| right as f64 / rows.len() as f64;
-        let (mut aucs, mut accuracy, mut curves) = (Vec::new(), Vec::new(), Vec::new());
-        for draw in 0..draws.len() {
-            // ln odds rank like probabilities, and still do where those are 0 or 1 in floating point.
-            let scores: Vec<f64> = by_draw(draw).map(|by| by.ln_stranger - by.ln_seen).collect();
-            aucs.push(auc(&scores, &is_stranger).expect("there are known and unknown people"));
-            let right = by_draw(draw).zip(&is_stranger).filter(|(by, is)| by.identity.is_none() == **is);
-            accuracy.push(share(right.count()));
-            curves.push(roc(&scores, &is_stranger));
-        }
-        let band = (0..=GRID).map(|place| {
-            let x = place as f64 / GRID as f64;
-            let heights: Vec<f64> = curves.iter().map(|curve| true_positive_rate(curve, x)).collect();
-            let [low, high] = Interval::of(&heights).hdi;
-            [x, low, high]
-        });
-        let mean = |of: &dyn Fn(usize) -> f64| {
-            let ln: Vec<f64> = (0..draws.len()).map(of).collect();
-            kith::math::ln_sum_exp(&ln) - (ln.len() as f64).ln()
-        };
-        let ln_stranger: Vec<f64> = answers.iter().map(|by| mean(&|draw| by[draw].ln_stranger)).collect();
-        let odds: Vec<f64> = answers
-            .iter()
-            .zip(&ln_stranger)
-            .map(|(by, ln_stranger)| ln_stranger - mean(&|draw| by[draw].ln_seen))
-            .collect();
-        let p: Vec<f64> = ln_stranger.iter().map(|ln| ln.exp().min(1.0)).collect();
-        let right = p.iter().zip(&is_stranger).filter(|(p, is)| (**p > 0.5) == **is).count();
         let scores = Scores {
-            pooled_auc: auc(&odds, &is_stranger).expect("there are known and unknown people"),
-            pooled_accuracy: share(right),
-            brier: brier(&p, &is_stranger),
-            p,
-            roc: roc(&odds, &is_stranger),
-            band: band.collect(),
-            association: if repeat == 0 { association(&answers) } else { Vec::new() },
-            auc: aucs,
-            accuracy,
             ari,
-            is_stranger,
-            seconds: started.elapsed().as_secs_f64(),
+            association: if repeat == 0 { association(&answers) } else { Vec::new() },
+            ..Scores::of(&answers, is_stranger)
         };
-        Ok(Some(Outcome::Arm { repeat, arm, scores: Box::new(scores) }))
+        let scores = Box::new(Scores { seconds: started.elapsed().as_secs_f64(), ..scores });
+        Ok(Some(Outcome::Arm { repeat, arm, scores }))
     }
 
     fn baselines(&self, repeat: usize) -> Outcome {

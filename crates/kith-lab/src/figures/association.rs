@@ -7,8 +7,8 @@ const SIDE: f64 = 520.0;
 const LEFT: f64 = 70.0;
 const TOP: f64 = 48.0;
 
-/// `counts` holds, for each pair of photos, the number of draws out of `n_draws` that agree; `people` are the true
-/// people's numbers of photos in order, the first `n_known` of them known.
+/// `counts` holds, for each pair of photos, the number of draws out of `n_draws` that agree; `people` are the
+/// true people's numbers of photos in order, the first `n_known` of them known.
 pub fn association(title: &str, counts: &[u32], n_draws: u32, people: &[usize], n_known: usize) -> Drawing {
     let n: usize = people.iter().sum();
     assert_eq!(counts.len(), n * n, "one count per pair of photos");

@@ -1,4 +1,5 @@
-//! How things look everywhere: Okabe and Ito's colours, which colour-blind people can tell apart, and dashes with them.
+//! How things look everywhere: Okabe and Ito's colours, which colour-blind people can tell apart, and dashes
+//! with them.
 
 /// Ink and rules.
 pub(super) const INK: &str = "#222222";

@@ -61,7 +61,8 @@ pub fn roc(scores: &[f64], is_positive: &[bool]) -> Vec<RocPoint> {
     curve
 }
 
-/// The height of a curve at a share of false positives: straight between points, the top where it is vertical.
+/// The height of a curve at a share of false positives: straight between points, the top where it is
+/// vertical.
 pub fn true_positive_rate(curve: &[RocPoint], false_positives: f64) -> f64 {
     let after = curve.partition_point(|point| point.false_positives <= false_positives);
     let Some(left) = curve[..after].last() else { return 0.0 };

@@ -1,17 +1,21 @@
-//! The question whose answer is expected to help most: how many more faces will have their right name, over the draws.
+//! The question whose answer is expected to help most: how many more faces will have their right name, over
+//! the draws.
 //!
-//! A face that is shown with its most probable name is right with that name's probability, max_k p(k). That alone would
-//! never ask twice about anybody: one answer against another settles nothing, only a third one does. So half of the worth
-//! of a face is max_k p(k), and half is sum_k p(k)^2, the probability that two draws agree on its name, which sees the
-//! second answer coming. A name that nobody has given yet is worth nothing.
+//! A face that is shown with its most probable name is right with that name's probability, max_k p(k). That
+//! alone would never ask twice about anybody: one answer against another settles nothing, only a third one
+//! does. So half of the worth of a face is max_k p(k), and half is sum_k p(k)^2, the probability that two
+//! draws agree on its name, which sees the second answer coming. A name that nobody has given yet is worth
+//! nothing.
 //!
-//! Within a draw, how probable a name of an identity is follows from the names that its faces were given (MODEL.md §5). That is
-//! worked out, not counted over draws: of thirty groups that were named once, each 95 % sure, a few would always have an
-//! unlucky draw or five too many, and be asked about again before anybody nameless. For every answer to a question the draws are
-//! weighed by its probability under each (MODEL.md §5, §7), the name of the identity that was asked about is believed as
-//! the answer has it, and the worths that are then left are averaged over the answers. The difference, summed over the faces, is what a question gains. An answer that tells a new name is
-//! right with probability 1 - epsilon: naming the largest group comes first, and asking a second time about a large
-//! group that one wrong answer would misname comes before naming a group that is twenty times smaller.
+//! Within a draw, how probable a name of an identity is follows from the names that its faces were given
+//! (MODEL.md §5). That is worked out, not counted over draws: of thirty groups that were named once, each 95
+//! % sure, a few would always have an unlucky draw or five too many, and be asked about again before anybody
+//! nameless. For every answer to a question the draws are weighed by its probability under each (MODEL.md §5,
+//! §7), the name of the identity that was asked about is believed as the answer has it, and the worths that
+//! are then left are averaged over the answers. The difference, summed over the faces, is what a question
+//! gains. An answer that tells a new name is right with probability 1 - epsilon: naming the largest group
+//! comes first, and asking a second time about a large group that one wrong answer would misname comes before
+//! naming a group that is twenty times smaller.
 
 use std::collections::BTreeMap;
 
@@ -80,7 +84,8 @@ impl Belief {
         for (face, &cluster) in clusters.of_face.iter().enumerate() {
             members.entry(cluster).or_default().push(FaceId::new(face));
         }
-        // The most typical of the certain faces stands for a cluster; a doubtful one is worth asking about for itself.
+        // The most typical of the certain faces stands for a cluster; a doubtful one is worth asking about
+        // for itself.
         let certainty = |face: &FaceId| clusters.certainty[face.index()];
         let mut faces: Vec<(f64, FaceId)> = Vec::new();
         let mut centres: Vec<(FaceId, &[FaceId])> = Vec::new();
@@ -182,7 +187,8 @@ fn uncertain_pairs(draws: &[Draw], centres: &[(FaceId, &[FaceId])]) -> Vec<(Face
 }
 
 /// How probable the names are that the faces of each identity were given or denied, as in
-/// [`crate::gibbs::names::ln_weights`]; of all other names together, unknown ones among them, unknown has the weight.
+/// [`crate::gibbs::names::ln_weights`]; of all other names together, unknown ones among them, unknown has the
+/// weight.
 fn known(draw: &Draw, data: &Dataset, model: &Model) -> Vec<Known> {
     // How often each name was given, and ln of the odds that all of these are right.
     let mut votes: Vec<BTreeMap<usize, (f64, f64)>> = vec![BTreeMap::new(); draw.n_identities()];
@@ -269,7 +275,8 @@ impl Table<'_> {
         sums
     }
 
-    /// Faces that any draw has together with those that are asked about; of the others an answer says next to nothing.
+    /// Faces that any draw has together with those that are asked about; of the others an answer says next to
+    /// nothing.
     fn concerned(&self, about: About) -> Vec<FaceId> {
         let asked = match about {
             About::Who(face) => vec![face],
@@ -407,7 +414,8 @@ mod tests {
         let draws = draws();
         let table = table(&draws, 0.95);
         let gain = |face| table.question(About::Who(FaceId(face)), &model()).gain;
-        // Agreeing, with probability 0.9275, makes the name 0.9987 probable; another name 0.655 against 0.328.
+        // Agreeing, with probability 0.9275, makes the name 0.9987 probable; another name 0.655 against
+        // 0.328.
         let agreed: f64 = 0.95 * 0.975 / 0.9275;
         let (told, kept): (f64, f64) = (0.05 * 0.95 / 0.0725, 0.95 * 0.025 / 0.0725);
         let worth = |best: f64, squares: f64| 0.5 * (best + squares);

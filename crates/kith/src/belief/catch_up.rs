@@ -1,4 +1,5 @@
-//! Draws that were remembered go on when something was seen or said since, at a cost that somebody who asks can wait for.
+//! Draws that were remembered go on when something was seen or said since, at a cost that somebody who asks
+//! can wait for.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +19,8 @@ const BUDGET: f64 = 4e9;
 /// How many draws go on then, at least and at most.
 const FEWEST_STATES: usize = 16;
 const MOST_STATES: usize = 100;
-/// Sweeps of chains that have never swept, when somebody asks before they have learnt, and how many are then kept.
+/// Sweeps of chains that have never swept, when somebody asks before they have learnt, and how many are then
+/// kept.
 const FIRST_SWEEPS: u64 = 5;
 const FIRST_DRAWS: usize = 8;
 
@@ -50,9 +52,9 @@ impl Belief {
         belief
     }
 
-    /// Takes in what was seen and said since: every draw goes on from where it was, new faces are seated, and those that
-    /// something was said of are looked at again with some of their people. What nobody touched keeps all its draws.
-    /// Returns, too, the faces that may have become another person's.
+    /// Takes in what was seen and said since: every draw goes on from where it was, new faces are seated, and
+    /// those that something was said of are looked at again with some of their people. What nobody touched
+    /// keeps all its draws. Returns, too, the faces that may have become another person's.
     pub fn catch_up<P: Copy + Ord>(
         target: Target,
         memories: Vec<Memory>,

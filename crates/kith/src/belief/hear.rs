@@ -1,4 +1,5 @@
-//! What people say: names, denials, comparisons. The faces concerned are looked at again with some of their people.
+//! What people say: names, denials, comparisons. The faces concerned are looked at again with some of their
+//! people.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,7 +27,8 @@ pub enum Said<'a> {
 }
 
 impl Belief {
-    /// Somebody says something; when this returns it counts. What comes before something that is refused counts too.
+    /// Somebody says something; when this returns it counts. What comes before something that is refused
+    /// counts too.
     pub fn hear(&mut self, said: &[Said<'_>]) -> Result<(), TargetError> {
         let mut about = BTreeSet::new();
         let mut note = |one| self.target.hear(one).map(|faces| about.extend(faces));
@@ -86,8 +88,8 @@ impl Target {
     }
 }
 
-/// The faces to look at again, about `room` of them: those that something was said of, some others of their people, and
-/// new ones.
+/// The faces to look at again, about `room` of them: those that something was said of, some others of their
+/// people, and new ones.
 pub fn with_company<P: Copy + Ord>(
     said: BTreeSet<FaceId>,
     new: &BTreeSet<FaceId>,

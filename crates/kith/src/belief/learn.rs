@@ -17,7 +17,8 @@ pub const AGREED: f64 = 1.05;
 const BLOCK: u64 = 8;
 /// They go on for at least so many.
 const FEWEST: u64 = 24;
-/// At most so many sweeps, fewer where they are dear: about this many multiplications per chain, some minutes' work.
+/// At most so many sweeps, fewer where they are dear: about this many multiplications per chain, some
+/// minutes' work.
 const MOST: u64 = 500;
 const WORK: f64 = 5.5e11;
 /// Without agreement, chains are brought together about every so many reseated faces.
@@ -54,8 +55,8 @@ impl Until {
 pub struct Learnt {
     /// How many sweeps each chain made.
     pub sweeps: u64,
-    /// The larger split R-hat of ln joint and of the number of identities, where chains were to agree; infinite where it
-    /// cannot be told.
+    /// The larger split R-hat of ln joint and of the number of identities, where chains were to agree;
+    /// infinite where it cannot be told.
     pub r_hat: Option<f64>,
     /// Whether it was told to stop.
     pub is_interrupted: bool,
@@ -156,8 +157,8 @@ impl Belief {
         learnt
     }
 
-    /// Runs on to sweep `to` of `run`, or until told to stop; returns the draws that are kept on the way, ordered by sweep,
-    /// then chain. Called again it goes on from there.
+    /// Runs on to sweep `to` of `run`, or until told to stop; returns the draws that are kept on the way,
+    /// ordered by sweep, then chain. Called again it goes on from there.
     pub fn run(&mut self, run: &Run, to: u64, watch: &Watch<'_>) -> Vec<Draw> {
         self.draws.drop();
         self.ensemble.run(run, to, &Sweep::default(), &self.target, watch)
@@ -229,7 +230,8 @@ fn drawn(kept: &[Kept], until: &Until) -> Vec<Draw> {
     kept.iter().flat_map(of_chain).collect()
 }
 
-/// The larger split R-hat of ln joint and of the number of identities, over as many draws of each of the chains 0, 1, ...
+/// The larger split R-hat of ln joint and of the number of identities, over as many draws of each of the
+/// chains 0, 1, ...
 fn disagreement(draws: &[&Draw], n_chains: usize) -> f64 {
     let of = |value: &dyn Fn(&Draw) -> f64| {
         let mut chains = vec![Vec::new(); n_chains];

@@ -80,7 +80,8 @@ pub struct Belief {
     target: Target,
     ensemble: Ensemble,
     seed: u64,
-    /// Those of the last learning; after anything was seen or heard, what the chains believe, when somebody asks.
+    /// Those of the last learning; after anything was seen or heard, what the chains believe, when somebody
+    /// asks.
     draws: Kept,
     schedule: Schedule,
     /// Frames that have arrived and wait for the schedule.
@@ -127,7 +128,8 @@ impl Belief {
         belief
     }
 
-    /// Draws of the target, with which questions can be answered; chains may follow by [`Belief::resume_chains`].
+    /// Draws of the target, with which questions can be answered; chains may follow by
+    /// [`Belief::resume_chains`].
     pub fn of_draws(target: Target, draws: Vec<Draw>, seed: u64) -> Self {
         let belief = Self::with_chains(target, Ensemble::default(), seed);
         Self { draws: draws.into(), ..belief }
@@ -204,7 +206,8 @@ impl Belief {
         places.map(|place| posterior.predict_on(&occasion, place, false)).collect()
     }
 
-    /// As [`Belief::who`], and what speaks for whom in each draw. `after_photo` is told of each when it is answered.
+    /// As [`Belief::who`], and what speaks for whom in each draw. `after_photo` is told of each when it is
+    /// answered.
     pub fn why(&self, photos: &[NewPhoto<'_>], after_photo: &(dyn Fn() + Sync)) -> Vec<Vec<Explained>> {
         let posterior = self.posterior();
         let occasion = posterior.occasion(photos, &|| ());
@@ -216,12 +219,14 @@ impl Belief {
         (0..photos.len()).into_par_iter().map(of_photo).collect()
     }
 
-    /// Who a face is that was learnt from, and what speaks for whom in each draw, all other faces staying where they are.
+    /// Who a face is that was learnt from, and what speaks for whom in each draw, all other faces staying
+    /// where they are.
     pub fn who_is(&self, face: FaceId) -> Explained {
         self.posterior().who(face, &self.target, self.draws())
     }
 
-    /// How probable it is that each of some faces would sit where it sits if nothing had been said of it, by a few draws.
+    /// How probable it is that each of some faces would sit where it sits if nothing had been said of it, by
+    /// a few draws.
     pub fn at_home(&self, faces: &[FaceId]) -> Vec<(FaceId, f64)> {
         if faces.is_empty() {
             return Vec::new();

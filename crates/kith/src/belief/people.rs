@@ -1,4 +1,5 @@
-//! Who is who according to draws: the representative partition with names, and how it keeps the people it had before.
+//! Who is who according to draws: the representative partition with names, and how it keeps the people it had
+//! before.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -69,8 +70,8 @@ fn names(of_face: &[u32], draws: &[Draw], n_names: usize) -> Vec<Option<(LabelId
     names.iter().map(best).collect()
 }
 
-/// Matches clusters with people who were there before: of all pairs, the one with most faces in common first. Returns
-/// the person of each cluster; `None` is somebody new.
+/// Matches clusters with people who were there before: of all pairs, the one with most faces in common first.
+/// Returns the person of each cluster; `None` is somebody new.
 pub fn matched<P: Copy + Ord>(of_face: &[u32], before: &[Option<P>]) -> Vec<Option<P>> {
     let n_clusters = of_face.iter().max().map_or(0, |&last| last as usize + 1);
     let mut overlap: BTreeMap<(u32, P), usize> = BTreeMap::new();
@@ -95,7 +96,8 @@ mod tests {
 
     #[test]
     fn people_keep_their_ids_by_most_faces_in_common() {
-        // Person 7 is split: the larger part keeps the id. Person 3 is merged into 9, who has more faces there.
+        // Person 7 is split: the larger part keeps the id. Person 3 is merged into 9, who has more faces
+        // there.
         let before = [7, 7, 7, 7, 7, 3, 9, 9].map(Some);
         let of_face = [0, 0, 0, 1, 1, 2, 2, 2];
         assert_eq!(matched(&of_face, &before), [Some(7), None, Some(9)]);

@@ -1,4 +1,5 @@
-//! Frames as they come: when they are taken in, and what chains then do; the paper's schedules (§4.2) among them.
+//! Frames as they come: when they are taken in, and what chains then do; the paper's schedules (§4.2) among
+//! them.
 
 use super::Belief;
 use crate::data::{Dataset, NewFace};

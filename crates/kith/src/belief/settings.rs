@@ -1,4 +1,5 @@
-//! A model whose face prior may still have to be learnt: from people who are known, or from the faces themselves.
+//! A model whose face prior may still have to be learnt: from people who are known, or from the faces
+//! themselves.
 
 use super::stages::{FEW_DIMENSIONS, NEIGHBOURS};
 use crate::chain::learn_full_prior;
@@ -43,11 +44,11 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// The paper's model, whatever the defaults are: isotropic faces, nothing said of two faces in a frame. The paper
-    /// does not give its concentrations: alpha_0 and alpha_c are learnt. lambda is 100, picked on the first naming split:
-    /// learnt, it falls as more of the many pieces into which this model cuts people get names, and in the end nobody is
-    /// "unknown" (measured: 16 % of the familiar at 15 names, against 77 %). The face prior is learnt from the faces
-    /// themselves: the paper had no background.
+    /// The paper's model, whatever the defaults are: isotropic faces, nothing said of two faces in a frame.
+    /// The paper does not give its concentrations: alpha_0 and alpha_c are learnt. lambda is 100, picked on
+    /// the first naming split: learnt, it falls as more of the many pieces into which this model cuts people
+    /// get names, and in the end nobody is "unknown" (measured: 16 % of the familiar at 15 names, against 77
+    /// %). The face prior is learnt from the faces themselves: the paper had no background.
     pub fn paper() -> Self {
         let mut settings = Self { kind: Some(Kind::Isotropic), ..Self::default() };
         settings.strangers = Some(Strangers::Expected);
@@ -63,8 +64,8 @@ impl Settings {
         settings
     }
 
-    /// The same with the paper's face model where no other is asked for: for whoever cannot wait until covariances are
-    /// learnt.
+    /// The same with the paper's face model where no other is asked for: for whoever cannot wait until
+    /// covariances are learnt.
     pub fn or_isotropic(self) -> Self {
         let kind = self.kind.or(Some(Kind::Isotropic));
         Self { kind, ..self }
@@ -104,8 +105,8 @@ impl Settings {
         Ok(model)
     }
 
-    /// As [`Settings::resolve`], for a collection that has only begun: its first faces are not taken for one person
-    /// ([`Isotropic::from_few`]).
+    /// As [`Settings::resolve`], for a collection that has only begun: its first faces are not taken for one
+    /// person ([`Isotropic::from_few`]).
     pub fn resolve_growing(
         self,
         data: &Dataset,

@@ -1,4 +1,5 @@
-//! How a collection of faces grows up: what is done with how many of them. All sizes that decide anything are here.
+//! How a collection of faces grows up: what is done with how many of them. All sizes that decide anything are
+//! here.
 //!
 //! | faces | face model | after every frame, and after everything said |
 //! |---|---|---|
@@ -14,23 +15,25 @@ use crate::data::{Dataset, Lengths, OtherUnits, Strange};
 use crate::model::Isotropic;
 use crate::model::Model;
 
-/// From fewer faces than this, with no people known, nothing can be learnt of their covariances, and the nearest
-/// neighbour of a face is not trusted to be another photo of the same person.
+/// From fewer faces than this, with no people known, nothing can be learnt of their covariances, and the
+/// nearest neighbour of a face is not trusted to be another photo of the same person.
 pub const NEIGHBOURS: usize = 64;
-/// While there are no more faces, all are swept with every frame and all may change to another person with everything that
-/// is said.
+/// While there are no more faces, all are swept with every frame and all may change to another person with
+/// everything that is said.
 pub const ALL_SWEPT: usize = 200;
 /// While there are no more faces, covariances are learnt without `learn` too: it takes a moment.
 pub const COVARIANCES_AT_ONCE: usize = 300;
 /// While there are fewer faces, so is an isotropic prior, with every doubling.
 pub const PRIOR_AT_ONCE: usize = 1000;
-/// Full covariances were measured on embeddings of 128 dimensions and more, and count to a power that fits those. In a
-/// few dimensions a face says too little to be counted half, and the paper's model is the better one.
+/// Full covariances were measured on embeddings of 128 dimensions and more, and count to a power that fits
+/// those. In a few dimensions a face says too little to be counted half, and the paper's model is the better
+/// one.
 pub const FEW_DIMENSIONS: usize = 32;
 
-/// Which of some embeddings cannot be of one dataset with those beside them, ascending, and why: by how long embeddings
-/// usually are, or else for being in other units than the rest where the paper's model will be taken, which has one variance
-/// for all and takes the short ones for one person. Covariances know the length of every face by itself.
+/// Which of some embeddings cannot be of one dataset with those beside them, ascending, and why: by how long
+/// embeddings usually are, or else for being in other units than the rest where the paper's model will be
+/// taken, which has one variance for all and takes the short ones for one person. Covariances know the length
+/// of every face by itself.
 pub fn strange(new: &[&[f32]], beside: &[&[f32]], usual: &Lengths) -> Vec<(usize, Strange)> {
     let by_length = |(row, x): (usize, &&[f32])| Some((row, usual.strange(x)?));
     let strange: Vec<(usize, Strange)> = new.iter().enumerate().filter_map(by_length).collect();
@@ -55,9 +58,9 @@ pub struct Known<'m> {
     pub has_background: bool,
 }
 
-/// The settings by which the model is to be worked out anew; `None` where the known one is as good. It is learnt anew
-/// when there are twice as many faces as when it was learnt, or when there are enough for the better kind. Who cannot
-/// wait gets what takes a moment.
+/// The settings by which the model is to be worked out anew; `None` where the known one is as good. It is
+/// learnt anew when there are twice as many faces as when it was learnt, or when there are enough for the
+/// better kind. Who cannot wait gets what takes a moment.
 pub fn due(settings: Settings, data: &Dataset, known: Option<Known<'_>>, can_wait: bool) -> Option<Settings> {
     let n_faces = data.n_faces();
     let may_be_full = can_wait || n_faces <= COVARIANCES_AT_ONCE;

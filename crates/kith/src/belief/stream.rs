@@ -1,8 +1,9 @@
-//! A stream answered frame by frame: every chain seats the faces of a frame, and who they are is decided at once.
+//! A stream answered frame by frame: every chain seats the faces of a frame, and who they are is decided at
+//! once.
 //!
-//! The faces are looked at a few times; the probabilities of their seats, averaged over chains and rounds, are the answer.
-//! Earlier faces stay where they are, but while there are few, when all are swept. People have ids of the caller's, which
-//! outlive chains.
+//! The faces are looked at a few times; the probabilities of their seats, averaged over chains and rounds,
+//! are the answer. Earlier faces stay where they are, but while there are few, when all are swept. People
+//! have ids of the caller's, which outlive chains.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -94,7 +95,8 @@ impl<P: Copy + Ord + Send + Sync> Stream<P> {
         faces.iter().enumerate().map(of_face).collect()
     }
 
-    /// Who a face is taken for, and how probable that is; `None` is somebody new. Whose it is already, it stays.
+    /// Who a face is taken for, and how probable that is; `None` is somebody new. Whose it is already, it
+    /// stays.
     pub fn decide(&self, face: FaceId, weighed: &Weighed<P>) -> (Option<P>, f64) {
         let p_of = |person: &P| weighed.people.get(person).copied().unwrap_or(0.0);
         let best = weighed.people.keys().max_by(|a, b| p_of(a).total_cmp(&p_of(b))).copied();

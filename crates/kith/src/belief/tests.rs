@@ -5,11 +5,13 @@ use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 
 use super::stages::{self, Known};
+use super::stream::{Look, Stream};
 use super::{About, Belief, Chains, Kind, News, Said, Settings, Until};
 use crate::chain::{Memory, Watch};
 use crate::data::{Dataset, NewFace};
 use crate::ids::FaceId;
 use crate::model::{FaceModel, Isotropic, Model};
+use crate::predict::NewPhoto;
 use crate::random::driver;
 
 const CHAINS: Chains = Chains { n: 3, seed: 5 };
@@ -149,4 +151,54 @@ fn a_prior_is_learnt_anew_when_that_takes_a_moment_or_somebody_waits() {
     assert_eq!(due(many, None, false).unwrap().kind, Some(Kind::Isotropic));
     assert_eq!(due(many, known(many - 1, false), true).unwrap().kind, None);
     assert!(due(stages::PRIOR_AT_ONCE, known(10, false), false).is_none(), "only by learning");
+}
+
+#[test]
+fn what_was_pooled_is_kept_until_something_is_seen_heard_or_learnt() {
+    let mut belief = two_people(20);
+    belief.learn(&Until::agreed(), &Watch::nobody());
+    let there = |belief: &Belief, face: &[f32]| {
+        belief.who(&[NewPhoto { context: None, faces: vec![face] }])[0][0].clone()
+    };
+    assert!(std::ptr::eq(belief.posterior(), belief.posterior()));
+    let answer = there(&belief, &[6.0, 0.0]);
+    assert!(answer.names.is_empty() && answer.familiar > 0.5, "{answer:?}");
+    // Draws that no chain stands behind are of the names there are now, too.
+    let mut bare = Belief::of_draws(belief.target().clone(), belief.draws().to_vec(), 1);
+    there(&bare, &[6.0, 0.0]);
+    bare.hear(&[Said::Name(FaceId(1), "Ann")]).unwrap();
+    assert_eq!(there(&bare, &[6.0, 0.0]).names.len(), 1);
+    belief.hear(&[Said::Name(FaceId(1), "Ann")]).unwrap();
+    assert!(there(&belief, &[6.0, 0.0]).acquainted > 0.5);
+    let far = [0.0, 30.0];
+    assert!(there(&belief, &far).stranger > 0.5);
+    for _ in 0..3 {
+        belief.see(None, &[NewFace { embedding: &far, name: None }]).unwrap();
+    }
+    assert!(there(&belief, &far).stranger < 0.5);
+}
+
+#[test]
+fn people_of_a_stream_keep_their_ids_and_newcomers_are_new() {
+    let mut belief = two_people(20);
+    belief.learn(&Until::agreed(), &Watch::nobody());
+    let mut stream = Stream::new((0..20).map(|face| Some(face % 2)).collect(), belief.chains());
+    let mut arrive = |x: f32, look: Look| {
+        let face = FaceId::new(belief.target().data().n_faces());
+        belief.target_mut().push_frame(None, &[NewFace { embedding: &[x, 0.1], name: None }]).unwrap();
+        let weighed = stream.weigh(&[face], look, &mut belief);
+        let (person, p) = stream.decide(face, &weighed[0]);
+        stream.take_for(face, person.unwrap_or(7), belief.chains());
+        assert_eq!(stream.person_of()[face.index()], Some(person.unwrap_or(7)));
+        // Whose it is it stays, seen again.
+        let again = stream.weigh(&[face], Look::Again, &mut belief);
+        assert_eq!(stream.decide(face, &again[0]).0, Some(person.unwrap_or(7)));
+        (person, p)
+    };
+    for look in [Look::New, Look::AtAll] {
+        assert!(matches!(arrive(-6.0, look), (Some(0), p) if p > 0.9), "{look:?}");
+        assert!(matches!(arrive(6.0, look), (Some(1), p) if p > 0.9), "{look:?}");
+    }
+    assert!(matches!(arrive(40.0, Look::New), (None, p) if p > 0.5));
+    assert!(matches!(arrive(40.2, Look::New), (Some(7), p) if p > 0.5));
 }

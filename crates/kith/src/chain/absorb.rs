@@ -1,12 +1,12 @@
 //! Frames taken in at a cost that does not grow with what was seen before.
 //!
-//! New faces are seated, and a bounded number of earlier ones is looked at again: some that were seated with the new
-//! faces' people when they arrived, and some in turn, which is a sweep of everything in small pieces. Which ones does not
-//! depend on where they sit now: a face's place in [`Attention`] is settled when it arrives, so every look is a step of
-//! the Gibbs sampler. (To look sooner at faces that have just moved is tempting and wrong: a face that has taken its less probable
-//! seat would be hurried back from it, and doubt understated many times.)
-//! Tables, weights and names are redrawn when there are a little more faces than last time, at a cost per face that
-//! stays the same.
+//! New faces are seated, and a bounded number of earlier ones is looked at again: some that were seated with
+//! the new faces' people when they arrived, and some in turn, which is a sweep of everything in small pieces.
+//! Which ones does not depend on where they sit now: a face's place in [`Attention`] is settled when it
+//! arrives, so every look is a step of the Gibbs sampler. (To look sooner at faces that have just moved is
+//! tempting and wrong: a face that has taken its less probable seat would be hurried back from it, and doubt
+//! understated many times.) Tables, weights and names are redrawn when there are a little more faces than
+//! last time, at a cost per face that stays the same.
 
 use serde::{Deserialize, Serialize};
 
@@ -36,8 +36,8 @@ pub(super) struct Attention {
 }
 
 impl Chain {
-    /// Takes in frames that have arrived since, and looks at `revisits` earlier faces again for each. What was said of
-    /// earlier faces must not have changed: [`Chain::extend`] is for that.
+    /// Takes in frames that have arrived since, and looks at `revisits` earlier faces again for each. What
+    /// was said of earlier faces must not have changed: [`Chain::extend`] is for that.
     pub fn absorb(&mut self, revisits: usize, target: &Target) {
         self.absorb_knowing(revisits, target);
     }
@@ -217,8 +217,8 @@ mod tests {
         }
     }
 
-    /// Over the same faces again and again, weights as they are: every face is where it is as often as with looks at all
-    /// faces in turn, those in doubt too.
+    /// Over the same faces again and again, weights as they are: every face is where it is as often as with
+    /// looks at all faces in turn, those in doubt too.
     #[test]
     fn faces_in_doubt_sit_where_they_do_as_often_as_in_plain_scans() {
         let case = cases::named("given");

@@ -1,15 +1,18 @@
-//! How far chains can be trusted: rank-normalised split R-hat, effective sample sizes and intervals of scalar draws.
+//! How far chains can be trusted: rank-normalised split R-hat, effective sample sizes and intervals of scalar
+//! draws.
 //!
 //! Vehtari, Gelman, Simpson, Carpenter and Buerkner (2021), computed as the R package posterior and ArviZ do.
-//! `chains` has the draws of one label-invariant number (the count of identities, ln p, a concentration), one slice
-//! per chain; chains of unequal lengths are cut to the latest draws of each, as many as the shortest has.
-//! Where the two references differ:
+//! `chains` has the draws of one label-invariant number (the count of identities, ln p, a concentration), one
+//! slice per chain; chains of unequal lengths are cut to the latest draws of each, as many as the shortest
+//! has. Where the two references differ:
 //!
-//! - constant or non-finite draws have no R-hat and no effective size: NaN (posterior; ArviZ gives the draw count);
+//! - constant or non-finite draws have no R-hat and no effective size: NaN (posterior; ArviZ gives the draw
+//!   count);
 //! - one chain is enough, since it is split (posterior; ArviZ asks for two chains for R-hat);
-//! - folding takes the median of all draws, also of the middle draw that an odd length leaves out (posterior);
-//! - a quantile that every draw stays below counts as perfectly known beside the other quantile (ArviZ); when that
-//!   is so of both, [`ess_tail`] is NaN (posterior);
+//! - folding takes the median of all draws, also of the middle draw that an odd length leaves out
+//!   (posterior);
+//! - a quantile that every draw stays below counts as perfectly known beside the other quantile (ArviZ); when
+//!   that is so of both, [`ess_tail`] is NaN (posterior);
 //! - folded draws that are constant are left out of [`r_hat`], which then is the bulk value (ArviZ).
 
 use crate::math::normal;
@@ -53,7 +56,8 @@ impl Summary {
     }
 }
 
-/// The larger of bulk and folded rank-normalised split R-hat: 1 when the chains agree on location and on spread.
+/// The larger of bulk and folded rank-normalised split R-hat: 1 when the chains agree on location and on
+/// spread.
 pub fn r_hat(chains: &[impl AsRef<[f64]>]) -> f64 {
     let chains = latest(chains);
     if !is_varied(&chains) {
@@ -101,8 +105,8 @@ pub fn standard_error(chains: &[impl AsRef<[f64]>]) -> f64 {
     (variance(&chains.concat()) / ess_mean(&chains)).sqrt()
 }
 
-/// The shortest interval that contains `ceil(mass * n)` of the values, the lowest of equally short ones; NaN for no
-/// values or a non-finite one.
+/// The shortest interval that contains `ceil(mass * n)` of the values, the lowest of equally short ones; NaN
+/// for no values or a non-finite one.
 ///
 /// # Panics
 /// If `mass` is not in `(0, 1]`.
@@ -110,8 +114,8 @@ pub fn highest_density_interval(values: &[f64], mass: f64) -> [f64; 2] {
     weighted_highest_density_interval(values, &vec![1.0; values.len()], mass)
 }
 
-/// The shortest interval that contains the share `mass` of the total weight; NaN for no weight, a negative one or a
-/// non-finite number. Values without weight cannot widen it.
+/// The shortest interval that contains the share `mass` of the total weight; NaN for no weight, a negative
+/// one or a non-finite number. Values without weight cannot widen it.
 ///
 /// # Panics
 /// If `mass` is not in `(0, 1]` or there is not one weight per value.
@@ -190,8 +194,8 @@ fn effective_size(chains: &[Vec<f64>]) -> f64 {
         lag += 2;
         (even, odd) = (correlation(lag), correlation(lag + 1));
     }
-    // Of the pair that ended the sequence the even half still counts: that steadies the estimate for alternating
-    // chains. It is negative only where the draws ended before the sequence did.
+    // Of the pair that ended the sequence the even half still counts: that steadies the estimate for
+    // alternating chains. It is negative only where the draws ended before the sequence did.
     let remainder = if even + odd >= 0.0 { even } else { even.max(0.0) };
 
     // The initial monotone sequence: no pair above the one before.
@@ -205,11 +209,12 @@ fn effective_size(chains: &[Vec<f64>]) -> f64 {
     size / autocorrelation_time
 }
 
-/// Autocovariances at lags 0 to n - 1 averaged over chains, each divided by n (the biased estimate, as Geyer advises).
+/// Autocovariances at lags 0 to n - 1 averaged over chains, each divided by n (the biased estimate, as Geyer
+/// advises).
 ///
-/// The transform is linear and only the average is wanted, so power spectra are summed and one inverse transform does
-/// for all chains; a complex transform takes two real chains at once, since the real part of the autocovariance of
-/// `a + i b` is that of `a` plus that of `b`.
+/// The transform is linear and only the average is wanted, so power spectra are summed and one inverse
+/// transform does for all chains; a complex transform takes two real chains at once, since the real part of
+/// the autocovariance of `a + i b` is that of `a` plus that of `b`.
 fn mean_autocovariance(chains: &[Vec<f64>]) -> Vec<f64> {
     let n_draws = chains[0].len();
     // Twice the length, padded with zeros, so that the ends do not wrap around.
@@ -276,7 +281,8 @@ fn product(a: [f64; 2], b: [f64; 2]) -> [f64; 2] {
     [a[0] * b[0] - a[1] * b[1], a[0] * b[1] + a[1] * b[0]]
 }
 
-/// Normal scores of the ranks among all chains: `z` at `(rank - 3/8) / (S + 1/4)`, ties sharing their mean rank.
+/// Normal scores of the ranks among all chains: `z` at `(rank - 3/8) / (S + 1/4)`, ties sharing their mean
+/// rank.
 fn normal_scores(chains: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let n_draws = chains[0].len();
     let pooled = chains.concat();
@@ -336,8 +342,9 @@ fn variance(values: &[f64]) -> f64 {
 mod tests {
     use super::*;
 
-    /// Draws that a few lines of any language reproduce: sums of four uniform numbers of a 64-bit congruential
-    /// generator, `x <- persistence * x + noise`, chain `c` shifted by `c * shift`, rounded down to whole `grain`s.
+    /// Draws that a few lines of any language reproduce: sums of four uniform numbers of a 64-bit
+    /// congruential generator, `x <- persistence * x + noise`, chain `c` shifted by `c * shift`, rounded down
+    /// to whole `grain`s.
     fn generated(seed: u64, shape: [usize; 2], [persistence, shift, grain]: [f64; 3]) -> Vec<Vec<f64>> {
         let mut bits = seed;
         let mut uniform = || {
@@ -359,7 +366,8 @@ mod tests {
 
     #[test]
     fn diagnostics_agree_with_arviz() {
-        // ArviZ 0.23.4; R-hat of "short" and "one chain" from its parts, in the order that posterior has them.
+        // ArviZ 0.23.4; R-hat of "short" and "one chain" from its parts, in the order that posterior has
+        // them.
         #[rustfmt::skip]
         let cases = [
             ("independent", 1, [4, 100], [0.0, 0.0, 0.0], [1.0030274669793293, 401.3696448513114, 375.9068494565357, 405.4213852702158, 0.028478740021025715]),

@@ -8,8 +8,8 @@ use crate::model::face::ODD;
 use crate::state::{Name, State};
 use crate::target::Target;
 
-/// One kept draw. Identities, and contexts without a name, are numbered by first appearance. Where it is written, contexts
-/// and names may be known by something else than numbers: `C` and `N`.
+/// One kept draw. Identities, and contexts without a name, are numbered by first appearance. Where it is
+/// written, contexts and names may be known by something else than numbers: `C` and `N`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Draw<C = u32, N = LabelId> {
     /// Which chain.

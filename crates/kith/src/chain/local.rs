@@ -1,7 +1,7 @@
 //! Local moves: a few faces are looked at again, where a sweep of all would take too long.
 //!
-//! They are the kernels of a sweep for some faces only. Which faces does not depend on chance or on the identities that
-//! the moves change, so the posterior stays as it is.
+//! They are the kernels of a sweep for some faces only. Which faces does not depend on chance or on the
+//! identities that the moves change, so the posterior stays as it is.
 
 use super::Chain;
 use crate::gibbs::scan::{Memo, Scan};
@@ -12,14 +12,15 @@ use crate::state::{Name, Seat};
 use crate::target::Target;
 
 impl Chain {
-    /// Takes a face off its seat, weighs all seats, and seats it anew; returns the weights, a new identity last.
+    /// Takes a face off its seat, weighs all seats, and seats it anew; returns the weights, a new identity
+    /// last.
     pub fn reseat(&mut self, face: FaceId, target: &Target) -> Vec<Seat> {
         self.reseat_with(face, target, &mut Memo::default())
     }
 
-    /// Takes in the frames that have arrived since, as [`Chain::absorb`] does without revisits, and then reseats their
-    /// faces so many times, as [`Chain::reseat`] does, each identity getting its name anew. `told` hears every
-    /// time which of the faces it was, and its seats.
+    /// Takes in the frames that have arrived since, as [`Chain::absorb`] does without revisits, and then
+    /// reseats their faces so many times, as [`Chain::reseat`] does, each identity getting its name anew.
+    /// `told` hears every time which of the faces it was, and its seats.
     pub fn absorb_and_reseat(
         &mut self,
         rounds: usize,
@@ -50,8 +51,8 @@ impl Chain {
         seats
     }
 
-    /// Looks at some faces again: each is reseated, pairs that people compared are parted or joined with all their
-    /// identities' faces, and names are redrawn.
+    /// Looks at some faces again: each is reseated, pairs that people compared are parted or joined with all
+    /// their identities' faces, and names are redrawn.
     pub fn settle(&mut self, faces: &[FaceId], target: &Target) {
         let (state, rng) = (&mut self.state, &mut self.rng);
         Scan::new(target).pass(faces, state, target, rng);
@@ -63,13 +64,14 @@ impl Chain {
         debug_assert_eq!(state.check(target), Ok(()));
     }
 
-    /// Goes over to a state that agrees with what was said of some faces, as near as possible to where the chain is. What is sampled
-    /// has just changed, so this is a starting point, not a step. No single face's move leads from a state in which the face that was called Ann
-    /// is alone, and the one that was denied the name with all their people, to the more probable one in which it left.
+    /// Goes over to a state that agrees with what was said of some faces, as near as possible to where the
+    /// chain is. What is sampled has just changed, so this is a starting point, not a step. No single face's
+    /// move leads from a state in which the face that was called Ann is alone, and the one that was denied
+    /// the name with all their people, to the more probable one in which it left.
     ///
-    /// First, faces that something was said of sit where looks alone would put them, and identities whose name nobody gave them take
-    /// one that was said of them; then the faces move for whom something is not as it was said, of a pair the one
-    /// that was not named or that is bound less.
+    /// First, faces that something was said of sit where looks alone would put them, and identities whose
+    /// name nobody gave them take one that was said of them; then the faces move for whom something is not as
+    /// it was said, of a pair the one that was not named or that is bound less.
     pub fn heed(&mut self, faces: &[FaceId], target: &Target) {
         let data = target.data();
         for &face in faces.iter().filter(|&&face| target.odd(face).is_some()) {
@@ -157,7 +159,8 @@ impl Chain {
             && !data.evidence().denials(face).contains(&name)
     }
 
-    /// ln of how much more a face weighs where it sits than at the best other seat, by its looks and the others who sit there.
+    /// ln of how much more a face weighs where it sits than at the best other seat, by its looks and the
+    /// others who sit there.
     fn ln_staying(&mut self, face: FaceId, target: &Target) -> f64 {
         let own = self.state.seating.identity_of(face).expect("every face is seated");
         if self.state.seating.n_of(own) == 1 {

@@ -1,9 +1,9 @@
 //! What people in general look like, learnt from the faces themselves where nobody is known yet.
 //!
 //! Begin with what sets a face apart from the one most like it ([`Full::from_faces`]). Then, until it
-//! settles: seat the faces one by one, sweep a few times, take the identities for people, and work the prior out anew
-//! from them ([`Full::from_supposed`]). This is an empirical prior: data are used twice, once for some hundred numbers
-//! that all identities share, and once for who is who.
+//! settles: seat the faces one by one, sweep a few times, take the identities for people, and work the prior
+//! out anew from them ([`Full::from_supposed`]). This is an empirical prior: data are used twice, once for
+//! some hundred numbers that all identities share, and once for who is who.
 
 use crate::data::{Dataset, NewFace};
 use crate::gibbs::Sweep;
@@ -22,8 +22,8 @@ const SWEEPS: usize = 3;
 /// The random stream; the prior of a dataset is the same whatever the chains' seed.
 const SEED: u64 = 0x6b69_7468;
 
-/// The prior over full covariances for these data. The face model of `model` is not looked at. `after_sweep` is told
-/// the share of the work that is done at most.
+/// The prior over full covariances for these data. The face model of `model` is not looked at. `after_sweep`
+/// is told the share of the work that is done at most.
 pub fn learn_full_prior(
     model: &Model,
     data: &Dataset,

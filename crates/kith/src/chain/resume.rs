@@ -1,8 +1,9 @@
 //! A chain goes on from what a draw of it remembers.
 //!
-//! pi_0 and H are then redrawn by their kernels and theta*, where it is kept, is drawn given its faces; faces that have
-//! arrived since are seated one by one. The chain is then where one of its own steps could have taken it. So it can go
-//! on when faces have arrived or left, statements were made or taken back, or the face model was learnt anew.
+//! pi_0 and H are then redrawn by their kernels and theta*, where it is kept, is drawn given its faces; faces
+//! that have arrived since are seated one by one. The chain is then where one of its own steps could have
+//! taken it. So it can go on when faces have arrived or left, statements were made or taken back, or the face
+//! model was learnt anew.
 
 use super::absorb::Attention;
 use super::{Chain, Draw, Globals};
@@ -22,9 +23,11 @@ pub struct Memory {
     pub chain: u32,
     /// After how many sweeps.
     pub sweep: u64,
-    /// Per face of the dataset its identity, by any numbers below `names.len()`; `None` for a face that has arrived since.
+    /// Per face of the dataset its identity, by any numbers below `names.len()`; `None` for a face that has
+    /// arrived since.
     pub identities: Vec<Option<u32>>,
-    /// Per face the number of its scale; `None` for a face that has arrived since, and where faces have no scales.
+    /// Per face the number of its scale; `None` for a face that has arrived since, and where faces have no
+    /// scales.
     pub scales: Vec<Option<u8>>,
     /// Per frame its context, where it is sampled; `None` for a frame that has arrived since.
     pub contexts: Vec<Option<u32>>,
@@ -129,8 +132,8 @@ impl Chain {
     }
 }
 
-/// Puts H back; a name that was given since takes its prior share of *unknown*'s, as it was just drawn. H is redrawn given
-/// the rest afterwards, but the rejected draws of D5 need it as it was.
+/// Puts H back; a name that was given since takes its prior share of *unknown*'s, as it was just drawn. H is
+/// redrawn given the rest afterwards, but the rejected draws of D5 need it as it was.
 fn recall_name_weights(memory: &Memory, state: &mut State) {
     let ln_prior = &mut state.names.ln_prior;
     let (known, unknown) = memory.name_weights();

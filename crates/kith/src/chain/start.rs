@@ -31,8 +31,8 @@ impl Start {
         let mut scan = Scan::new(target);
         let mut order: Vec<FaceId> = target.data().faces().collect();
         rng.shuffle(&mut order);
-        // A face that was said to be somebody is met before those that look like it: its name stays with its people when
-        // one of them was denied it, and who was denied it is met last.
+        // A face that was said to be somebody is met before those that look like it: its name stays with its
+        // people when one of them was denied it, and who was denied it is met last.
         let said = |face: &FaceId| {
             let data = target.data();
             let is_word = data.label(*face).is_some_and(|label| label.is_word);
@@ -43,8 +43,8 @@ impl Start {
             Self::Sequential => {
                 let mut n_seated = 0;
                 while n_seated < order.len() {
-                    // Every new identity takes its share of what is left for the next: without fresh weights the people
-                    // who come late would find no seat of their own.
+                    // Every new identity takes its share of what is left for the next: without fresh weights
+                    // the people who come late would find no seat of their own.
                     let next = order.len().min(n_seated + n_seated / 8 + 1);
                     scan.pass(&order[n_seated..next], &mut state, target, rng);
                     weights::step(&mut state, target, rng);

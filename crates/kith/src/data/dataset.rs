@@ -27,7 +27,8 @@ pub struct Dataset {
 pub struct Label {
     /// Which.
     pub name: LabelId,
-    /// Whether the owner said it of this very face (`evidence.is`); otherwise it came with data (`name.error_rate`).
+    /// Whether the owner said it of this very face (`evidence.is`); otherwise it came with data
+    /// (`name.error_rate`).
     pub is_word: bool,
 }
 
@@ -133,7 +134,8 @@ impl Dataset {
         label.map(|label| label.name)
     }
 
-    /// The owner says whose face this is: of several names the latest counts, and it takes back that it was not this one.
+    /// The owner says whose face this is: of several names the latest counts, and it takes back that it was
+    /// not this one.
     pub fn say_name(&mut self, face: FaceId, name: &str) -> LabelId {
         let name = self.know_name(name);
         let label = Some(Label { name, is_word: true });
@@ -256,7 +258,8 @@ impl Dataset {
         &self.embeddings
     }
 
-    /// A few of the faces before a face that look most like it, nearest first; worked out when first asked for.
+    /// A few of the faces before a face that look most like it, nearest first; worked out when first asked
+    /// for.
     pub fn neighbours(&self, face: FaceId) -> &[FaceId] {
         self.neighbours.of(face, &self.embeddings)
     }

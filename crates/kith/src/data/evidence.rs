@@ -1,4 +1,5 @@
-//! What people said of faces beyond their names (MODEL.md §7): the same person, different people, not this name.
+//! What people said of faces beyond their names (MODEL.md §7): the same person, different people, not this
+//! name.
 
 use crate::ids::{FaceId, LabelId};
 
@@ -41,8 +42,8 @@ impl Evidence {
         &self.statements
     }
 
-    /// The faces that were compared with a face, with how often it was said that they are the same person, and that they
-    /// are not.
+    /// The faces that were compared with a face, with how often it was said that they are the same person,
+    /// and that they are not.
     pub fn links(&self, face: FaceId) -> &[Link] {
         self.links.get(face.index()).map_or(&[], Vec::as_slice)
     }

@@ -1,12 +1,13 @@
-//! How long embeddings are: one that is far longer than the others is not of their network, and would drown them.
+//! How long embeddings are: one that is far longer than the others is not of their network, and would drown
+//! them.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use super::Embeddings;
 
-/// An embedding may be so many times as long as the median one. Networks whose lengths tell the quality of a photo vary by
-/// about ten.
+/// An embedding may be so many times as long as the median one. Networks whose lengths tell the quality of a
+/// photo vary by about ten.
 pub const MOST_TIMES: f64 = 100.0;
 /// Beyond these lengths squares of numbers are lost in `f32`.
 const SHORTEST: f64 = 1e-15;
@@ -93,7 +94,8 @@ impl Lengths {
 }
 
 impl Embeddings {
-    /// Without those that are several times as long as the median one: a few of them would say how much all faces vary.
+    /// Without those that are several times as long as the median one: a few of them would say how much all
+    /// faces vary.
     pub fn usual(&self) -> Cow<'_, Self> {
         let lengths = Lengths::of(self.rows());
         let Some(median) = lengths.median() else { return Cow::Borrowed(self) };

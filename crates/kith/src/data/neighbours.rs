@@ -17,8 +17,8 @@ const TOGETHER: usize = 32;
 /// So many others are looked at together.
 const TILE: usize = 512;
 
-/// The lists of a dataset. A list depends on the face and those before it, so it stays true as faces arrive, and
-/// a dataset read back has the same: it is a cache, and no part of what makes two datasets equal.
+/// The lists of a dataset. A list depends on the face and those before it, so it stays true as faces arrive,
+/// and a dataset read back has the same: it is a cache, and no part of what makes two datasets equal.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Neighbours(OnceLock<Vec<OnceLock<Box<[FaceId]>>>>);
 
@@ -29,8 +29,8 @@ impl PartialEq for Neighbours {
 }
 
 impl Neighbours {
-    /// The list of a face. Several threads may ask at once, and may then make the same list: no thread waits for
-    /// another, which in a thread pool could be handed a job that asks for the list it is making.
+    /// The list of a face. Several threads may ask at once, and may then make the same list: no thread waits
+    /// for another, which in a thread pool could be handed a job that asks for the list it is making.
     pub(super) fn of(&self, face: FaceId, embeddings: &Embeddings) -> &[FaceId] {
         let lists = self.0.get_or_init(|| vec![OnceLock::new(); embeddings.len()]);
         if lists[face.index()].get().is_none() {
@@ -58,8 +58,9 @@ impl Neighbours {
     }
 }
 
-/// The nearest of the faces before each of some faces from `first` on, nearest first, of equally near ones the earlier.
-/// The matrices are as large whichever faces are asked for and have arrived: so a list's rounding hangs on its face alone.
+/// The nearest of the faces before each of some faces from `first` on, nearest first, of equally near ones
+/// the earlier. The matrices are as large whichever faces are asked for and have arrived: so a list's
+/// rounding hangs on its face alone.
 fn nearest_before(faces: &[usize], first: usize, embeddings: &Embeddings) -> Vec<Vec<(f32, FaceId)>> {
     let dimension = embeddings.dimension();
     let nobody = vec![0.0; dimension];

@@ -1,7 +1,7 @@
 //! Identity assignments `z_n`: one Gibbs scan over the faces (§C.2).
 //!
-//! [`step_plainly`] is the kernel as the paper has it. [`step`] makes draws of the same law and is what a sweep runs: the
-//! scan of [`super::scan`], which looks at few of the seats.
+//! [`step_plainly`] is the kernel as the paper has it. [`step`] makes draws of the same law and is what a
+//! sweep runs: the scan of [`super::scan`], which looks at few of the seats.
 
 use super::scan::Scan;
 use crate::ids::{FaceId, IdentityId};
@@ -22,7 +22,8 @@ pub fn step_plainly(state: &mut State, target: &Target, rng: &mut Rng) -> usize 
     faces.filter(|&face| reseat(face, state, target, rng)).count()
 }
 
-/// Takes a face off its seat, if it has one, and draws its seat given all other faces; whether that is another.
+/// Takes a face off its seat, if it has one, and draws its seat given all other faces; whether that is
+/// another.
 pub fn reseat(face: FaceId, state: &mut State, target: &Target, rng: &mut Rng) -> bool {
     let mut x = Centred::default();
     state.look(face, target, &mut x);
@@ -33,7 +34,8 @@ pub fn reseat(face: FaceId, state: &mut State, target: &Target, rng: &mut Rng) -
     before != Some(identity)
 }
 
-/// ln weights of the seats of a face that is not seated: (C.3), (C.4) and, for a face of which something was said, (C.5).
+/// ln weights of the seats of a face that is not seated: (C.3), (C.4) and, for a face of which something was
+/// said, (C.5).
 pub fn ln_weights(face: FaceId, x: &Centred, state: &State, target: &Target) -> Vec<f64> {
     state.seats(face, x, target).iter().map(Seat::ln_weight).collect()
 }

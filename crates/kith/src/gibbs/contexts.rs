@@ -51,8 +51,8 @@ fn is_sampled(frame: FrameId, target: &Target) -> bool {
 }
 
 /// ln weights of a frame's contexts, (C.6) to (C.8): the prior without frame m, and the chance of its faces'
-/// identities, seated one after the other. In the unbounded mode a last entry stands for a new context, and an
-/// empty one has no weight of its own.
+/// identities, seated one after the other. In the unbounded mode a last entry stands for a new context, and
+/// an empty one has no weight of its own.
 pub fn ln_weights(frame: FrameId, state: &State, target: &Target, out: &mut Vec<f64>) {
     let gamma_0 = state.weights.context_concentration;
     let own = state.seating.context_of(frame);

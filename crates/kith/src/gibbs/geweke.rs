@@ -1,4 +1,5 @@
-//! Geweke: the joint distribution of state and data is left as it is by each kernel alone and by whole sweeps.
+//! Geweke: the joint distribution of state and data is left as it is by each kernel alone and by whole
+//! sweeps.
 
 use super::{Step, Sweep, assignments};
 use crate::cases::{self, Case};

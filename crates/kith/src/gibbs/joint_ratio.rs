@@ -97,7 +97,8 @@ fn ln_joint_at_new(face: FaceId, x: &Centred, removed: &State, target: &Target, 
             named.ln_joint_plain(target)
         })
         .collect();
-    // pi_new = b pi_0': from the density of pi_0 to that of b (Jacobian pi_0'), over b's own density Beta(1, alpha_0).
+    // pi_new = b pi_0': from the density of pi_0 to that of b (Jacobian pi_0'), over b's own density Beta(1,
+    // alpha_0).
     let alpha_0 = removed.weights.global_concentration;
     let ln_rest = seated.weights.ln_unseen - removed.weights.ln_unseen;
     let mut ln_p =
@@ -185,8 +186,8 @@ fn ln_joints_of_names(identity: crate::ids::IdentityId, state: &State, target: &
 }
 
 /// The paper's approximation (C.14) is no conditional of a joint. How far it is from (C.11), the product it
-/// approximates, is measured here for names as rare as names are (L below 1e-6) and for names as common as in the
-/// other tests (lambda L = 0.5, where its assumption fails), and recorded in docs/NOTEBOOK.md.
+/// approximates, is measured here for names as rare as names are (L below 1e-6) and for names as common as in
+/// the other tests (lambda L = 0.5, where its assumption fails), and recorded in docs/NOTEBOOK.md.
 #[test]
 fn the_papers_names_are_near_the_product_they_approximate() {
     let gaps = |alphabet_size: f64| {
@@ -218,7 +219,8 @@ fn the_papers_names_are_near_the_product_they_approximate() {
     assert!(common.1 > 0.01, "{common:?}");
 }
 
-/// (C.11) as printed, with J_unknown restored: the urn's predictive times the marginal likelihood (16) of each vote.
+/// (C.11) as printed, with J_unknown restored: the urn's predictive times the marginal likelihood (16) of
+/// each vote.
 fn ln_product_of_paper(identity: crate::ids::IdentityId, state: &State) -> Vec<f64> {
     let own = state.names.of(identity);
     let mut without = state.clone();

@@ -54,8 +54,9 @@ impl Default for Sweep {
     }
 }
 
-/// Given where everybody sits, concentrations and weights hold each other back, the more so the more identities there
-/// are: they are redrawn once more for so many, which costs next to nothing, and at most so often.
+/// Given where everybody sits, concentrations and weights hold each other back, the more so the more
+/// identities there are: they are redrawn once more for so many, which costs next to nothing, and at most so
+/// often.
 const CROWD: usize = 50;
 const MOST_REDRAWS: usize = 8;
 

@@ -75,8 +75,8 @@ fn with_denials(mut ln_weights: Vec<f64>, votes: &Votes, model: &Model) -> Vec<f
 /// ln H(k) prod likelihood(vote | k) for every k in Y, then unknown.
 fn exact_ln_weights(votes: &[(Label, u32)], names: &Names) -> Vec<f64> {
     let n_votes: f64 = votes.iter().map(|vote| f64::from(vote.1)).sum();
-    // Over prod over votes of epsilon H(y), as if all were wrong: each name k divides by (1 - H(k)) for every vote,
-    // and has (1 - epsilon) in place of epsilon H(k) / (1 - H(k)) for its own.
+    // Over prod over votes of epsilon H(y), as if all were wrong: each name k divides by (1 - H(k)) for every
+    // vote, and has (1 - epsilon) in place of epsilon H(k) / (1 - H(k)) for its own.
     names
         .all()
         .map(|name| {
@@ -164,8 +164,8 @@ fn redraw_prior(state: &mut State, rng: &mut Rng) {
     state.names.ln_prior = shapes;
 }
 
-/// lambda by slice sampling of ln lambda (Neal 2003, stepping out). Its likelihood is H's prior; in the paper's
-/// marginal form, the urn of all y*.
+/// lambda by slice sampling of ln lambda (Neal 2003, stepping out). Its likelihood is H's prior; in the
+/// paper's marginal form, the urn of all y*.
 fn redraw_concentration(shape: f64, rate: f64, state: &mut State, model: &Model, rng: &mut Rng) {
     let names = &state.names;
     let n_identities = state.seating.n_identities() as f64;
@@ -196,8 +196,8 @@ fn redraw_concentration(shape: f64, rate: f64, state: &mut State, model: &Model,
     state.names.concentration = slice(names.concentration.ln(), 1.0, ln_density, rng).exp();
 }
 
-/// One slice-sampling step for a density on the line, given by its logarithm. It steps out at most [`WIDEST`] times,
-/// dealt at random over the two sides as Neal has it, so that the density stays invariant.
+/// One slice-sampling step for a density on the line, given by its logarithm. It steps out at most [`WIDEST`]
+/// times, dealt at random over the two sides as Neal has it, so that the density stays invariant.
 fn slice(at: f64, width: f64, ln_density: impl Fn(f64) -> f64, rng: &mut Rng) -> f64 {
     let height = ln_density(at) + rng.uniform().ln();
     let mut low = at - width * rng.uniform();

@@ -105,7 +105,8 @@ mod tests {
 
     #[test]
     fn quantiles_agree_with_forty_digit_arithmetic() {
-        // Roots of ln Phi(z) = ln p, found with 40 digits; each of the three ranges, and both its ends, is met.
+        // Roots of ln Phi(z) = ln p, found with 40 digits; each of the three ranges, and both its ends, is
+        // met.
         let reference = [
             (1e-300, -37.0470962993612),
             (1e-100, -21.273453560965326),

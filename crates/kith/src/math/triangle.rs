@@ -1,4 +1,5 @@
-//! A positive definite matrix by the inverse G of its Cholesky factor: `M = C C^T`, `G = C^-1`, so `M^-1 = G^T G`.
+//! A positive definite matrix by the inverse G of its Cholesky factor: `M = C C^T`, `G = C^-1`, so
+//! `M^-1 = G^T G`.
 //!
 //! G is lower triangular and kept row after row, each as long as it has entries.
 
@@ -64,8 +65,8 @@ impl pulp::NullaryFnOnce for FormOfInverse<'_> {
 
 /// Moves G from M to `M + c x x^T`; returns what ln |M| gains.
 ///
-/// With p = G x the new factor is C K, `K K^T = I + c p p^T`. The rows of K^-1 are those of a regression of each
-/// coordinate on those before it: with `s_r = 1 + c (p_1^2 + ... + p_r^2)`, the r-th row of K^-1 G is
+/// With p = G x the new factor is C K, `K K^T = I + c p p^T`. The rows of K^-1 are those of a regression of
+/// each coordinate on those before it: with `s_r = 1 + c (p_1^2 + ... + p_r^2)`, the r-th row of K^-1 G is
 /// `sqrt(s_(r-1) / s_r) (G_r - (c p_r / s_(r-1)) sum_(k<r) p_k G_k)`. All in one pass over G.
 pub fn update(root: &mut [f64], x: &[f64], c: f64) -> f64 {
     Arch::new().dispatch(Update { root, x, c })

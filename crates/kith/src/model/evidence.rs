@@ -14,15 +14,16 @@ pub struct EvidenceModel {
     pub not: f64,
     /// How often a name is said of a face of somebody else. Names that come with data have `name.error_rate`.
     pub is: f64,
-    /// How often the looks of a face are somebody else's, when something was said of it; the cube for the first of a name. Zero: never.
+    /// How often the looks of a face are somebody else's, when something was said of it; the cube for the
+    /// first of a name. Zero: never.
     pub odd: f64,
 }
 
 impl Default for EvidenceModel {
-    /// Nobody errs so rarely; these are not how often people err but what makes a word decide the face that it is about. The
-    /// odds that a face model gives to looks are overstated (tens of nats where a few photos in a hundred are
-    /// answered wrongly), and a word that weighs less than they do is taken for a mistake, or strikes others. A wrong word costs the face that
-    /// it is about, and can be taken back.
+    /// Nobody errs so rarely; these are not how often people err but what makes a word decide the face that
+    /// it is about. The odds that a face model gives to looks are overstated (tens of nats where a few photos
+    /// in a hundred are answered wrongly), and a word that weighs less than they do is taken for a mistake,
+    /// or strikes others. A wrong word costs the face that it is about, and can be taken back.
     fn default() -> Self {
         Self::all(1e-100)
     }
@@ -43,8 +44,8 @@ impl EvidenceModel {
         }
     }
 
-    /// ln of how much more two faces weigh together than apart, when so many people said that they are the same person
-    /// and that they are different ones.
+    /// ln of how much more two faces weigh together than apart, when so many people said that they are the
+    /// same person and that they are different ones.
     pub fn ln_bond(&self, n_same: u32, n_different: u32) -> f64 {
         f64::from(n_same) * ln_odds(self.same) - f64::from(n_different) * ln_odds(self.different)
     }

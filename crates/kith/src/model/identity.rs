@@ -71,8 +71,8 @@ impl LocalConcentration {
 }
 
 impl IdentityModel {
-    /// Refuses a context for which a table of concentrations has no entry, and a first frame without a context where
-    /// there is such a table.
+    /// Refuses a context for which a table of concentrations has no entry, and a first frame without a
+    /// context where there is such a table.
     pub fn check_context(&self, context: Option<&str>, is_first: bool) -> Result<(), ModelError> {
         match (&self.local_concentration, context) {
             (LocalConcentration::Named(each), Some(name)) if !each.contains_key(name) => {

@@ -1,4 +1,5 @@
-//! WHAT IS ASSUMED: the model in its parts (contexts, identities, faces, names, what people say), checked when built.
+//! WHAT IS ASSUMED: the model in its parts (contexts, identities, faces, names, what people say), checked
+//! when built.
 
 mod context;
 mod evidence;

@@ -1,4 +1,5 @@
-//! Names (§3): `H ~ DP(lambda, L)`, `y*_i ~ H`, an observed name is `y*_i` or, with probability epsilon, another.
+//! Names (§3): `H ~ DP(lambda, L)`, `y*_i ~ H`, an observed name is `y*_i` or, with probability epsilon,
+//! another.
 
 use std::collections::BTreeSet;
 
@@ -31,8 +32,9 @@ pub enum ErrorRate {
     },
 }
 
-/// The base measure over strings (15): a geometric length of mean `phi`, characters uniform out of K. An alphabet has every
-/// character that a given name has ([`NameBase::of`]): it is a measure whatever names are given, in any script.
+/// The base measure over strings (15): a geometric length of mean `phi`, characters uniform out of K. An
+/// alphabet has every character that a given name has ([`NameBase::of`]): it is a measure whatever names are
+/// given, in any script.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NameBase {
     /// phi.
@@ -50,10 +52,10 @@ pub enum NameUpdate {
     Paper,
 }
 
-/// lambda, unless it is set: two people share a name, as people write names into a photo library, once in a thousand
-/// pairs. It is not learnt: nobody observes the names of the unnamed, so that all its evidence is how many of the named
-/// identities share a name, and those are mostly one person in pieces. Learnt, it falls with every piece, which gives
-/// names to unnamed identities, which makes it fall further.
+/// lambda, unless it is set: two people share a name, as people write names into a photo library, once in a
+/// thousand pairs. It is not learnt: nobody observes the names of the unnamed, so that all its evidence is
+/// how many of the named identities share a name, and those are mostly one person in pieces. Learnt, it falls
+/// with every piece, which gives names to unnamed identities, which makes it fall further.
 const CONCENTRATION: f64 = 1000.0;
 
 impl Default for NameModel {
@@ -94,9 +96,9 @@ impl NameBase {
         -(phi - 1.0).ln() + length * ((phi - 1.0).ln() - phi.ln() - k.ln())
     }
 
-    /// ln (1 - L(Y)): the base mass of all names that nobody has given, where the alphabet has all their characters. All
-    /// names longer than theirs are among them, which is what is left when the difference has no digits.
-    /// One value per name: when it and those before it have been given.
+    /// ln (1 - L(Y)): the base mass of all names that nobody has given, where the alphabet has all their
+    /// characters. All names longer than theirs are among them, which is what is left when the difference has
+    /// no digits. One value per name: when it and those before it have been given.
     pub fn ln_unknown_masses(&self, names: &[String]) -> Vec<f64> {
         let (mut known, mut longest) = (0.0, 0);
         let left = |name: &String| {

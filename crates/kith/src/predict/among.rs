@@ -1,8 +1,8 @@
 //! Which part of a partition of the faces that were learnt from a new face belongs to.
 //!
-//! Draws have different people, so that a column per person needs one partition that stands for all draws. A person of a
-//! draw counts for each part with the share of their faces that are in it: two parts that a draw takes for one person
-//! share that person's probability, in proportion to their faces.
+//! Draws have different people, so that a column per person needs one partition that stands for all draws. A
+//! person of a draw counts for each part with the share of their faces that are in it: two parts that a draw
+//! takes for one person share that person's probability, in proportion to their faces.
 
 use super::Posterior;
 use super::answer::share;
@@ -35,8 +35,8 @@ impl Posterior {
         Parts { n_parts, of_group: (0..self.n_groups()).map(of_group).collect() }
     }
 
-    /// How probable it is that a face, alone in its frame, is of each part; what is left is somebody never seen. As
-    /// [`Posterior::predict`], all draws counting alike.
+    /// How probable it is that a face, alone in its frame, is of each part; what is left is somebody never
+    /// seen. As [`Posterior::predict`], all draws counting alike.
     pub fn predict_among(&self, parts: &Parts, context: Option<&str>, face: &[f32]) -> Vec<f64> {
         let mut found = vec![0.0; parts.n_parts];
         let mut add = |group: u32, p: f64| {
@@ -93,7 +93,8 @@ mod tests {
             let [of_two, of_cut] =
                 [&two, &cut].map(|of| posterior.predict_among(&posterior.parts(of), None, &face));
             assert!((of_two[0] - of_cut[0] - of_cut[2]).abs() < 1e-12);
-            // Half of the first person's faces are in either piece; a few draws may cut that person otherwise.
+            // Half of the first person's faces are in either piece; a few draws may cut that person
+            // otherwise.
             assert!((of_cut[0] - of_cut[2]).abs() < 0.1, "{of_cut:?}");
         }
         assert!(posterior.predict_among(&posterior.parts(&two), None, &[5.0, 0.3])[0] > 0.9);

@@ -1,7 +1,8 @@
-//! Answers: what samples of the posterior say of a face, averaged (MODEL.md §6), with intervals over the samples.
+//! Answers: what samples of the posterior say of a face, averaged (MODEL.md §6), with intervals over the
+//! samples.
 //!
-//! Whoever is asked, the draws of a fit, those of a library or chains that take frames in, every sample gives each seat
-//! of a face a probability, and one [`Tally`] makes an [`Answer`] of them.
+//! Whoever is asked, the draws of a fit, those of a library or chains that take frames in, every sample gives
+//! each seat of a face a probability, and one [`Tally`] makes an [`Answer`] of them.
 
 use crate::chain::diagnostics::weighted_highest_density_interval;
 use crate::ids::{FaceId, LabelId};
@@ -22,7 +23,8 @@ pub struct Answer {
     pub unknown_name: f64,
     /// The most probable person among those seen.
     pub identity: Identity,
-    /// The context of the frame: label and probability, the most probable first; empty where it was not in question.
+    /// The context of the frame: label and probability, the most probable first; empty where it was not in
+    /// question.
     pub context: Vec<(String, f64)>,
 }
 
@@ -94,8 +96,8 @@ impl<'w> Tally<'w> {
         }
     }
 
-    /// A sample gives one of its identities this probability; its name is one of Y, then unknown, with these, or where
-    /// nothing was said of it with those that [`Tally::add_unsaid`] is told.
+    /// A sample gives one of its identities this probability; its name is one of Y, then unknown, with these,
+    /// or where nothing was said of it with those that [`Tally::add_unsaid`] is told.
     pub(super) fn add(&mut self, sample: usize, names: Option<&[f64]>, p: f64) {
         let Some(names) = names else {
             self.unsaid[sample] += p;
@@ -120,7 +122,8 @@ impl<'w> Tally<'w> {
         self.unknown_name += p;
     }
 
-    /// A sample gives an identity never seen this probability; its name is one of Y, then unknown, with these.
+    /// A sample gives an identity never seen this probability; its name is one of Y, then unknown, with
+    /// these.
     pub(super) fn add_new(&mut self, sample: usize, p: f64, names: &[f64]) {
         let weighted = self.weights[sample] * p;
         self.stranger += weighted;
@@ -139,7 +142,8 @@ impl<'w> Tally<'w> {
         }
     }
 
-    /// As [`Tally::add_new`], of a face of the data. Somebody new whom the face itself was named for is no stranger.
+    /// As [`Tally::add_new`], of a face of the data. Somebody new whom the face itself was named for is no
+    /// stranger.
     pub(super) fn add_new_of_data(&mut self, sample: usize, p: f64, names: &[f64], is_named: bool) {
         self.add_new(sample, p, names);
         if is_named {
@@ -173,8 +177,9 @@ pub(super) fn share(p: f64) -> f64 {
     if p.is_nan() { 0.0 } else { p.clamp(0.0, 1.0) }
 }
 
-/// The 95 % highest-density interval over samples, widened to hold their mean: a few samples that are far off move the
-/// mean, but are none of the interval's business, and an interval beside its own answer helps nobody.
+/// The 95 % highest-density interval over samples, widened to hold their mean: a few samples that are far off
+/// move the mean, but are none of the interval's business, and an interval beside its own answer helps
+/// nobody.
 fn interval(values: &[f64], weights: &[f64], mean: f64) -> [f64; 2] {
     let [low, high] = weighted_highest_density_interval(values, weights, 0.95);
     [share(low.min(mean)), share(high.max(mean))]

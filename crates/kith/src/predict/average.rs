@@ -13,10 +13,10 @@ use crate::ids::FaceId;
 const EXAMPLES: usize = 5;
 
 impl Posterior {
-    /// Predicts all faces of one new frame jointly (a crowd of more than 64 in pieces of 64), by itself: with as many
-    /// strangers as training makes expect, whatever [`Strangers`](crate::model::Strangers) says. Without a `context` it
-    /// is inferred from the faces. Draws count alike, or with `weighted` each by its probability of the frame, which is
-    /// the exact posterior.
+    /// Predicts all faces of one new frame jointly (a crowd of more than 64 in pieces of 64), by itself: with
+    /// as many strangers as training makes expect, whatever [`Strangers`](crate::model::Strangers) says.
+    /// Without a `context` it is inferred from the faces. Draws count alike, or with `weighted` each by its
+    /// probability of the frame, which is the exact posterior.
     pub fn predict(&self, context: Option<&str>, faces: &[&[f32]], weighted: bool) -> Vec<Answer> {
         self.predict_with(context, faces, weighted, None)
     }

@@ -7,7 +7,8 @@ use crate::model::face::Centred;
 pub(super) struct Bounds(Vec<f64>);
 
 impl Bounds {
-    /// Seats were bounded with the concentrations of each draw's own contexts; `ln_excess` is how much more any may weigh.
+    /// Seats were bounded with the concentrations of each draw's own contexts; `ln_excess` is how much more
+    /// any may weigh.
     pub fn new(posterior: &Posterior, x: &Centred, ln_excess: f64) -> Self {
         let mut bounds = Vec::new();
         posterior.ln_bounds(x, &mut bounds);

@@ -8,12 +8,13 @@ use crate::math::{ln_add_exp, ln_sum_exp};
 /// One draw's answer about one new face.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ByDraw {
-    /// ln of the probability of an identity never seen; finite where the probability itself is 0 or 1 in `f64`.
+    /// ln of the probability of an identity never seen; finite where the probability itself is 0 or 1 in
+    /// `f64`.
     pub ln_stranger: f64,
     /// ln of the probability of any identity seen.
     pub ln_seen: f64,
-    /// The most probable identity (§4.1), as [`Draw::identities`](crate::chain::Draw::identities) numbers them;
-    /// `None` is one never seen.
+    /// The most probable identity (§4.1), as [`Draw::identities`](crate::chain::Draw::identities) numbers
+    /// them; `None` is one never seen.
     pub identity: Option<u32>,
     /// The most probable name (17); `None` is one that nobody has given.
     pub name: Option<LabelId>,
@@ -54,8 +55,8 @@ impl Posterior {
         self.said_by(draw, known, [ln_stranger, ln_sum_exp(ln_known)])
     }
 
-    /// What a draw says of a face that is each of its identities with these probabilities; and ln of those of a
-    /// stranger, and of anybody seen.
+    /// What a draw says of a face that is each of its identities with these probabilities; and ln of those of
+    /// a stranger, and of anybody seen.
     pub(super) fn said_by(
         &self,
         draw: &Pooled,

@@ -20,7 +20,8 @@ pub(super) struct Candidate {
     pub ln_prior: f64,
     pub context: Option<usize>,
     pub concentration: f64,
-    /// ln of how much more often than expected a face is somebody seen, and somebody never seen (deviation D11).
+    /// ln of how much more often than expected a face is somebody seen, and somebody never seen (deviation
+    /// D11).
     pub ln_seen: f64,
     pub ln_stranger: f64,
 }
@@ -37,7 +38,8 @@ impl Candidate {
         Self::new(ContextLabel::Number(context as u32), 0.0, Some(context), concentration)
     }
 
-    /// The column of `Posterior::seats_and_weights` that holds seat weights of this context, and by what to multiply.
+    /// The column of `Posterior::seats_and_weights` that holds seat weights of this context, and by what to
+    /// multiply.
     pub fn column(&self) -> (usize, f64) {
         match self.context {
             Some(context) => (1 + context, self.ln_seen.exp()),
@@ -67,8 +69,8 @@ impl NewFrame<'_> {
         draws.map(|(number, draw)| self.candidates(draw, shares.map(|shares| shares[number]))).collect()
     }
 
-    /// The contexts the frame may be in, each with this share of strangers. Where there is but one context for all,
-    /// an occasion with a share of its own is a context without faces (deviation D11).
+    /// The contexts the frame may be in, each with this share of strangers. Where there is but one context
+    /// for all, an occasion with a share of its own is a context without faces (deviation D11).
     pub fn candidates(&self, draw: &Pooled, share: Option<f64>) -> Vec<Candidate> {
         let mut candidates = self.contexts(draw);
         if let Some(share) = share {
@@ -99,7 +101,8 @@ impl NewFrame<'_> {
             (ContextMode::None, _) => unreachable!("this mode has no contexts"),
             (ContextMode::Given, Some(name)) => {
                 match self.posterior.contexts.iter().position(|context| context == name) {
-                    // Its chance matters where draws differ in it: where a training frame's context is missing.
+                    // Its chance matters where draws differ in it: where a training frame's context is
+                    // missing.
                     Some(number) => {
                         let n_frames = f64::from(draw.contexts[number].n_frames);
                         vec![known(number, number as u32, share + n_frames)]

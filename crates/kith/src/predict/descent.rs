@@ -1,8 +1,8 @@
 //! Improves a partition move by move until the expected variation of information to the draws falls no more.
 //!
-//! SALSO's sweetening (Dahl, Johnson & Mueller 2022) without its random order, and with whole clusters and pieces of
-//! clusters moved too. The expectation needs, for each cluster of each draw, only the list of shown clusters that meet
-//! it; moving a face changes one such list per draw.
+//! SALSO's sweetening (Dahl, Johnson & Mueller 2022) without its random order, and with whole clusters and
+//! pieces of clusters moved too. The expectation needs, for each cluster of each draw, only the list of shown
+//! clusters that meet it; moving a face changes one such list per draw.
 
 use std::ops::Range;
 
@@ -117,8 +117,8 @@ impl<'a> Search<'a> {
     /// Moves faces that are in one cluster to where the objective is least; whether that is elsewhere.
     ///
     /// Relative to a cluster of their own, `p` faces in a cluster with `n` others cost
-    /// `g(n + p) - g(n) - g(p) - 2 E sum_j [g(n_j + p_j) - g(n_j) - g(p_j)]`, with `n_j` and `p_j` of them in the
-    /// draw's cluster j. Only clusters that meet the faces in some draw can cost less than nothing.
+    /// `g(n + p) - g(n) - g(p) - 2 E sum_j [g(n_j + p_j) - g(n_j) - g(p_j)]`, with `n_j` and `p_j` of them in
+    /// the draw's cluster j. Only clusters that meet the faces in some draw can cost less than nothing.
     fn improve(&mut self, block: &[u32]) -> bool {
         let from = self.labels[block[0] as usize];
         let mut met = Vec::new();
@@ -203,7 +203,8 @@ impl<'a> Search<'a> {
     }
 }
 
-/// A gain below this is rounding: the objective is a sum of terms near `N ln N` with errors near 1e-16 of that.
+/// A gain below this is rounding: the objective is a sum of terms near `N ln N` with errors near 1e-16 of
+/// that.
 const LEAST_GAIN: f64 = 1e-9;
 
 /// A shown cluster that meets a draw's cluster, and in how many faces; no faces ends the list.

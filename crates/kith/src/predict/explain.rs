@@ -15,8 +15,9 @@ use crate::state::{Name, Seat};
 const LEAST: f64 = 1e-9;
 
 impl Posterior {
-    /// The answers of [`Posterior::predict_on`], and what speaks for each seat. Probabilities are those of the answer, in
-    /// which all photos had their say; what the context says is meant of a face that is asked about alone.
+    /// The answers of [`Posterior::predict_on`], and what speaks for each seat. Probabilities are those of
+    /// the answer, in which all photos had their say; what the context says is meant of a face that is asked
+    /// about alone.
     pub fn explain_on(&self, occasion: &Occasion<'_>, photo: usize, weighted: bool) -> Vec<Explained> {
         let NewPhoto { context, faces } = occasion.photo(photo);
         if let Some(marginals) = occasion.seated(photo) {

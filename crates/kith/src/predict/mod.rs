@@ -1,8 +1,8 @@
 //! WHAT CAN BE ASKED: answers from pooled draws, on an immutable [`Posterior`].
 //!
-//! By question: a face that was learnt from (`seen_face`), one new face (`one_face`), the faces of one new frame
-//! (`one_frame`), all new photos together (`all_photos`), each draw by itself (`by_draw`). What draws say becomes an
-//! [`Answer`] in one place (`answer`), whatever was asked.
+//! By question: a face that was learnt from (`seen_face`), one new face (`one_face`), the faces of one new
+//! frame (`one_frame`), all new photos together (`all_photos`), each draw by itself (`by_draw`). What draws
+//! say becomes an [`Answer`] in one place (`answer`), whatever was asked.
 
 mod all_photos;
 mod among;

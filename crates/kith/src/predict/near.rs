@@ -1,7 +1,7 @@
 //! The seats that can matter to a new face, under all draws at once.
 //!
-//! Groups are weighed in the order of an upper bound, best first, at every seat they have in any draw. Once the bound
-//! is negligible beside the best seat of every draw, so is everything that follows.
+//! Groups are weighed in the order of an upper bound, best first, at every seat they have in any draw. Once
+//! the bound is negligible beside the best seat of every draw, so is everything that follows.
 
 use super::bounds::Bounds;
 use super::new_frame::NEGLIGIBLE;

@@ -1,8 +1,9 @@
 //! The identities of all faces of a new frame, jointly, under one draw (the paper's (6), (7) and (18)).
 //!
-//! A configuration gives every face of the frame a seat. Its weight is the chance of its context, of its seats
-//! (counts growing along the frame, weights of new identities integrated out), of the faces at those seats, and
-//! the `repeat` factor. One face is summed over exactly; several are searched face by face (`one_frame.rs`).
+//! A configuration gives every face of the frame a seat. Its weight is the chance of its context, of its
+//! seats (counts growing along the frame, weights of new identities integrated out), of the faces at those
+//! seats, and the `repeat` factor. One face is summed over exactly; several are searched face by face
+//! (`one_frame.rs`).
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -41,7 +42,8 @@ pub(super) struct Marginals {
     pub identities: Vec<Vec<(u32, f64)>>,
     /// Per face: the probability of an identity never seen.
     pub new: Vec<f64>,
-    /// The probability of each context, by its label's number; one more than were occupied stands for a new one.
+    /// The probability of each context, by its label's number; one more than were occupied stands for a new
+    /// one.
     pub contexts: Vec<(ContextLabel, f64)>,
 }
 
@@ -81,14 +83,14 @@ impl<'p> NewFrame<'p> {
         self.posterior.model.face.ln_predictive(&self.posterior.groups[group], &self.xs[0])
     }
 
-    /// The marginals of the frame's faces and context under every draw, with the shares of strangers that are expected,
-    /// or others, one per draw.
+    /// The marginals of the frame's faces and context under every draw, with the shares of strangers that are
+    /// expected, or others, one per draw.
     pub fn under_all(&mut self, shares: Option<&[f64]>) -> Vec<Marginals> {
         self.marginals(shares, near::find)
     }
 
-    /// Per draw, the identities that may matter to the only face of a frame, in a context without faces: those within
-    /// `reach` of the best of them, with ln predictives.
+    /// Per draw, the identities that may matter to the only face of a frame, in a context without faces:
+    /// those within `reach` of the best of them, with ln predictives.
     pub fn near_as_guest(&self, reach: f64) -> Vec<Vec<(u32, f64)>> {
         let draws = self.posterior.draws.iter();
         let candidates: Vec<Vec<Candidate>> =

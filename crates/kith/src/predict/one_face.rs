@@ -1,7 +1,7 @@
 //! One face alone in its frame, under all draws at once: (6), (7) and (18) without a logarithm per seat.
 //!
-//! Under a draw a seat weighs F_u w, where F_u is what the faces of group u say of the new one and
-//! w = N_ci + alpha_c pi_0i is the seat's own. F_u is the same in all draws and w the same for all faces: it is worked
+//! Under a draw a seat weighs F_u w, where F_u is what the faces of group u say of the new one and w = N_ci +
+//! alpha_c pi_0i is the seat's own. F_u is the same in all draws and w the same for all faces: it is worked
 //! out beforehand. Groups are taken in the order of an upper bound, until all that are left could not add
 //! [`NEGLIGIBLE`] to the total of any draw.
 
@@ -26,7 +26,8 @@ pub(super) struct Alone {
     pub marginals: Vec<Marginals>,
     /// The groups that matter, with F_u.
     groups: Vec<(u32, f64)>,
-    /// Columns of [`Posterior::seats_and_weights`], each with, per draw, the probability of a seat over F_u w.
+    /// Columns of [`Posterior::seats_and_weights`], each with, per draw, the probability of a seat over F_u
+    /// w.
     columns: Vec<(usize, Vec<f64>)>,
 }
 
@@ -47,8 +48,8 @@ impl Alone {
         sum.finish()
     }
 
-    /// Calls `each` with the draw, the identity, the group and the probability of every seat that matters; a seat
-    /// that may be in several contexts comes once for each.
+    /// Calls `each` with the draw, the identity, the group and the probability of every seat that matters; a
+    /// seat that may be in several contexts comes once for each.
     pub fn for_each_seat(&self, posterior: &Posterior, mut each: impl FnMut(usize, u32, u32, f64)) {
         for &(group, f) in &self.groups {
             for (column, per_weight) in &self.columns {

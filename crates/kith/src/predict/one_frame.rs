@@ -1,5 +1,5 @@
-//! Several faces of a new frame, under one draw and in one context: searched face by face, keeping every configuration
-//! within [`NEGLIGIBLE`] of the best, and at most [`WIDEST`] of them.
+//! Several faces of a new frame, under one draw and in one context: searched face by face, keeping every
+//! configuration within [`NEGLIGIBLE`] of the best, and at most [`WIDEST`] of them.
 
 use super::contexts::Candidate;
 use super::near::{Near, Table};
@@ -27,6 +27,45 @@ enum Seat {
 struct Configuration {
     ln_weight: f64,
     seats: Vec<Seat>,
+}
+
+impl Configuration {
+    /// The earlier faces of the frame at a seat, one bit each.
+    fn at(&self, seat: Seat) -> u64 {
+        let places = self.seats.iter().enumerate();
+        places.filter(|(_, other)| **other == seat).fold(0, |mask, (r, _)| mask | 1 << r)
+    }
+
+    /// With one more face.
+    fn with(&self, seat: Seat, ln_step: f64) -> Self {
+        let mut seats = self.seats.clone();
+        seats.push(seat);
+        Self { ln_weight: self.ln_weight + ln_step, seats }
+    }
+
+    /// How many people it has who were never seen.
+    fn n_new(&self) -> u32 {
+        let numbers = self.seats.iter().filter_map(|seat| match seat {
+            Seat::New(k) => Some(k + 1),
+            Seat::Known(_) => None,
+        });
+        numbers.max().unwrap_or(0)
+    }
+
+    /// The known identities to try, and what each says of the face alone. Those that faces of this frame
+    /// already have are tried too, however far they looked alone, which is not asked for.
+    fn known(&self, near: &[Near]) -> Vec<(u32, f64)> {
+        let mut known: Vec<(u32, f64)> = near.iter().map(|near| (near.identity, near.ln_face)).collect();
+        for seat in &self.seats {
+            match seat {
+                Seat::Known(identity) if !known.iter().any(|known| known.0 == *identity) => {
+                    known.push((*identity, f64::NAN));
+                }
+                _ => {}
+            }
+        }
+        known
+    }
 }
 
 impl NewFrame<'_> {
@@ -81,44 +120,19 @@ impl NewFrame<'_> {
         out: &mut Vec<Configuration>,
     ) {
         let ln_repeat = self.posterior.model.repeat.ln();
-        let at = |seat: Seat| {
-            let places = configuration.seats.iter().enumerate();
-            places.filter(|(_, other)| **other == seat).fold(0u64, |mask, (r, _)| mask | 1 << r)
-        };
-        let mut push = |seat: Seat, ln_step: f64| {
-            let mut seats = configuration.seats.clone();
-            seats.push(seat);
-            out.push(Configuration { ln_weight: configuration.ln_weight + ln_step, seats });
-        };
-        // Identities that faces of this frame already have are tried too, however far they looked alone.
-        let mut known: Vec<(u32, f64)> = near.iter().map(|near| (near.identity, near.ln_face)).collect();
-        for seat in &configuration.seats {
-            match seat {
-                Seat::Known(identity) if !known.iter().any(|known| known.0 == *identity) => {
-                    known.push((*identity, f64::NAN)); // what it says alone is not asked for
-                }
-                _ => {}
-            }
-        }
-        for (identity, ln_alone) in known {
-            let mask = at(Seat::Known(identity));
+        for (identity, ln_alone) in configuration.known(near) {
+            let mask = configuration.at(Seat::Known(identity));
             let earlier = f64::from(mask.count_ones());
             let ln_seat = seats.ln_known(identity as usize, earlier);
             let ln_face = match mask {
                 0 => ln_alone,
                 _ => self.ln_joined(Some(draw.group[identity as usize]), mask, face),
             };
-            push(
-                Seat::Known(identity),
-                ln_seat + ln_face + if mask == 0 { 0.0 } else { earlier * ln_repeat },
-            );
+            let ln_repeats = if mask == 0 { 0.0 } else { earlier * ln_repeat };
+            out.push(configuration.with(Seat::Known(identity), ln_seat + ln_face + ln_repeats));
         }
-        let n_new = configuration.seats.iter().filter_map(|seat| match seat {
-            Seat::New(k) => Some(k + 1),
-            Seat::Known(_) => None,
-        });
-        let n_new = n_new.max().unwrap_or(0);
-        let masks: Vec<u64> = (0..n_new).map(|k| at(Seat::New(k))).collect();
+        let n_new = configuration.n_new();
+        let masks: Vec<u64> = (0..n_new).map(|k| configuration.at(Seat::New(k))).collect();
         let mut counts: Vec<u32> = masks.iter().map(|mask| mask.count_ones()).collect();
         let ln_before = seats.ln_new(&counts);
         for k in 0..=n_new {
@@ -130,7 +144,7 @@ impl NewFrame<'_> {
             let ln_face = self.ln_joined(None, mask, face);
             let ln_repeats = if mask == 0 { 0.0 } else { f64::from(mask.count_ones()) * ln_repeat };
             let ln_seat = seats.ln_new(&counts) - ln_before + seats.ln_stranger;
-            push(Seat::New(k), ln_seat + ln_face + ln_repeats);
+            out.push(configuration.with(Seat::New(k), ln_seat + ln_face + ln_repeats));
             counts[k as usize] -= 1;
         }
     }
@@ -156,8 +170,8 @@ impl NewFrame<'_> {
     }
 }
 
-/// ln p(faces | the group's faces), their scales summed over; those of the fourth face from the end on and before are
-/// taken as ordinary, which spares sums of hundreds of terms for a person four times in one frame.
+/// ln p(faces | the group's faces), their scales summed over; those of the fourth face from the end on and
+/// before are taken as ordinary, which spares sums of hundreds of terms for a person four times in one frame.
 fn ln_together(model: &FaceModel, group: &Group, faces: &[&Centred]) -> f64 {
     let [first, rest @ ..] = faces else { return 0.0 };
     if rest.is_empty() {

@@ -19,11 +19,11 @@ pub fn canonical(labels: &[u32]) -> Vec<u32> {
     labels.iter().map(number).collect()
 }
 
-/// Agreement on pairs of faces, corrected for chance (Hubert & Arabie 1985): 1 for equal partitions, 0 on average for
-/// unrelated ones.
+/// Agreement on pairs of faces, corrected for chance (Hubert & Arabie 1985): 1 for equal partitions, 0 on
+/// average for unrelated ones.
 ///
-/// Partitions that agree on every pair have 1, also where chance could do no other (one face, nobody, all alone, all
-/// together), as in scikit-learn.
+/// Partitions that agree on every pair have 1, also where chance could do no other (one face, nobody, all
+/// alone, all together), as in scikit-learn.
 ///
 /// # Panics
 /// If the two do not partition the same faces.

@@ -14,8 +14,8 @@ use crate::state::ln_seat;
 use crate::state::{Names, Votes};
 use crate::target::Target;
 
-/// Draws pooled for prediction. An identity of a draw is known by the set of its faces: most sets occur in many
-/// draws, and their statistics are kept, and compared with a new face, once.
+/// Draws pooled for prediction. An identity of a draw is known by the set of its faces: most sets occur in
+/// many draws, and their statistics are kept, and compared with a new face, once.
 #[derive(Clone, Debug)]
 pub struct Posterior {
     pub(super) model: Model,
@@ -59,7 +59,8 @@ pub(super) struct Pooled {
     pub voted: HashMap<u32, Voted>,
 }
 
-/// What was said of the names of one identity's faces, and how probable it makes its names, where that was asked.
+/// What was said of the names of one identity's faces, and how probable it makes its names, where that was
+/// asked.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Voted {
     pub votes: Votes,
@@ -162,8 +163,8 @@ impl Posterior {
         &self.seats[self.seats_begin[group]..self.seats_begin[group + 1]]
     }
 
-    /// Where a group sits, and what each seat weighs: pi_0i in column 0, N_ci + alpha_c pi_0i in column 1 + c, c being
-    /// a context of the draw.
+    /// Where a group sits, and what each seat weighs: pi_0i in column 0, N_ci + alpha_c pi_0i in column 1 +
+    /// c, c being a context of the draw.
     pub(super) fn seats_and_weights(
         &self,
         group: usize,
@@ -222,8 +223,8 @@ impl Pooled {
         self.contexts.iter().map(|context| context.concentration).fold(0.0, f64::max)
     }
 
-    /// How probable each name is an identity's, over Y and then unknown, its own name y* integrated out; `None` where
-    /// nothing was said of it, and it is H.
+    /// How probable each name is an identity's, over Y and then unknown, its own name y* integrated out;
+    /// `None` where nothing was said of it, and it is H.
     pub fn name_shares(&self, identity: u32, model: &Model) -> Option<&[f64]> {
         let voted = self.voted.get(&identity)?;
         Some(voted.shares.get_or_init(|| shares(&ln_weights_given(&voted.votes, &self.names, model))))
@@ -272,8 +273,9 @@ fn by_group(draws: &[Pooled], n_groups: usize) -> (Vec<(u32, u32)>, Vec<usize>) 
 /// A set of faces: a 128-bit sum over them, and how many.
 type Key = (u128, u32);
 
-/// As long as the groups have fewer faces than this in all, a set is kept once for each way its faces are scaled.
-/// After that a set already known is taken as it was scaled last, which is a draw given that set all the same.
+/// As long as the groups have fewer faces than this in all, a set is kept once for each way its faces are
+/// scaled. After that a set already known is taken as it was scaled last, which is a draw given that set all
+/// the same.
 const MOST_SCALED: usize = 20_000;
 
 struct Pool {

@@ -1,7 +1,9 @@
-//! One partition to show for many draws: the least expected variation of information, and how sure each face's place is.
+//! One partition to show for many draws: the least expected variation of information, and how sure each
+//! face's place is.
 //!
-//! With `g(n) = n ln n`, sizes `n_k` of the clusters shown, `n_j` of a draw's clusters and `n_kj` of the intersections,
-//! `N VI = sum_k g(n_k) + sum_j g(n_j) - 2 sum_kj g(n_kj)`. The search starts from draws and improves them.
+//! With `g(n) = n ln n`, sizes `n_k` of the clusters shown, `n_j` of a draw's clusters and `n_kj` of the
+//! intersections, `N VI = sum_k g(n_k) + sum_j g(n_j) - 2 sum_kj g(n_kj)`. The search starts from draws and
+//! improves them.
 
 use std::collections::HashMap;
 
@@ -19,18 +21,19 @@ pub struct Representative {
     pub expected_loss: f64,
     /// How sure each face's place is, from 0 to 1.
     ///
-    /// For a face shown with others: the probability that it is the same person as one of those others, picked at
-    /// random, which is the mean over draws and over the others of "same identity in this draw". A stranger among many
-    /// lowers the certainty of the many a little and has a low one itself. For a face shown alone: the probability
-    /// that nobody else is the same person, the share of draws that have it alone.
+    /// For a face shown with others: the probability that it is the same person as one of those others,
+    /// picked at random, which is the mean over draws and over the others of "same identity in this draw". A
+    /// stranger among many lowers the certainty of the many a little and has a low one itself. For a face
+    /// shown alone: the probability that nobody else is the same person, the share of draws that have it
+    /// alone.
     pub certainty: Vec<f64>,
 }
 
-/// The partition with the least posterior expected variation of information that the search finds, from partitions of
-/// the same faces (equal weights; labels mean nothing across draws).
+/// The partition with the least posterior expected variation of information that the search finds, from
+/// partitions of the same faces (equal weights; labels mean nothing across draws).
 ///
-/// Deterministic, and the same for relabelled draws. The loss is at most that of the draw it starts from. Equal draws
-/// are counted once; memory is at most 24 bytes per face and distinct draw, usually 16.
+/// Deterministic, and the same for relabelled draws. The loss is at most that of the draw it starts from.
+/// Equal draws are counted once; memory is at most 24 bytes per face and distinct draw, usually 16.
 ///
 /// ```
 /// # use kith::predict::representative::representative;
@@ -49,8 +52,8 @@ pub fn representative(draws: &[impl AsRef<[u32]> + Sync]) -> Representative {
         return Representative { labels: Vec::new(), expected_loss: 0.0, certainty: Vec::new() };
     }
     let ranked = posterior.ranked();
-    // Alone often beats every draw where draws differ much, but from there only faces that are together in most draws
-    // find each other; so the best draw comes first and the two extremes add variety.
+    // Alone often beats every draw where draws differ much, but from there only faces that are together in
+    // most draws find each other; so the best draw comes first and the two extremes add variety.
     let extremes = [(0..posterior.n_faces as u32).collect(), vec![0; posterior.n_faces]];
     let starts = ranked[..1].iter().chain(&extremes).chain(&ranked[1..]);
     let n_passes = N_AFFORDABLE_LABELS / (posterior.n_faces * posterior.draws.len());
@@ -69,7 +72,8 @@ pub fn representative(draws: &[impl AsRef<[u32]> + Sync]) -> Representative {
     Representative { labels, expected_loss, certainty }
 }
 
-/// How sure draws are of each face's place in a partition of theirs or of somebody else's: [`Representative::certainty`].
+/// How sure draws are of each face's place in a partition of theirs or of somebody else's:
+/// [`Representative::certainty`].
 pub fn certainty(draws: &[impl AsRef<[u32]> + Sync], labels: &[u32]) -> Vec<f64> {
     if labels.is_empty() { Vec::new() } else { Distinct::of(draws).certainty(labels) }
 }
@@ -146,7 +150,8 @@ impl Distinct {
         let order = faces_by_cluster(labels);
         let shown: f64 = sizes_of(labels).iter().map(|&size| self.g[size as usize]).sum();
         let mut sum = 0.0;
-        // For each cluster of the draw, the shown cluster that met it last and how many faces they share so far.
+        // For each cluster of the draw, the shown cluster that met it last and how many faces they share so
+        // far.
         let mut meetings = vec![(u32::MAX, 0); self.n_faces];
         for d in draws {
             meetings.fill((u32::MAX, 0));
@@ -275,7 +280,8 @@ mod tests {
         }
     }
 
-    /// Random weighted posteriors over partitions of six faces: spread out, and concentrated about one partition.
+    /// Random weighted posteriors over partitions of six faces: spread out, and concentrated about one
+    /// partition.
     fn small_posteriors() -> Vec<Vec<Vec<u32>>> {
         let mut cases = Cases(driver(5));
         let mut posteriors = Vec::new();
@@ -294,9 +300,9 @@ mod tests {
 
     #[test]
     fn of_all_203_partitions_of_six_faces_the_best_or_nearly_the_best_is_found() {
-        // A local search has no small guarantee: the triangle inequality gives twice the least for the best draw.
-        // Here 999 of 1000 are the minimum and the other exceeds it by 0.015 nats. The bound is a tenth of the distance
-        // between the nearest two partitions of six faces, 2 ln 2 / 6.
+        // A local search has no small guarantee: the triangle inequality gives twice the least for the best
+        // draw. Here 999 of 1000 are the minimum and the other exceeds it by 0.015 nats. The bound is a tenth
+        // of the distance between the nearest two partitions of six faces, 2 ln 2 / 6.
         let six_faces = SixFaces::new();
         let (mut n_found, mut worst) = (0, 0.0_f64);
         for draws in small_posteriors() {

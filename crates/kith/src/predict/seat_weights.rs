@@ -36,7 +36,8 @@ impl<'d> Seats<'d> {
         self.concentration.ln()
     }
 
-    /// ln (N_ci + alpha_c pi_0i), with faces of the same frame seated there before, or one that was there left out.
+    /// ln (N_ci + alpha_c pi_0i), with faces of the same frame seated there before, or one that was there
+    /// left out.
     pub fn ln_known(&self, identity: usize, earlier: f64) -> f64 {
         let n_at = self.context.map_or(0, |context| self.draw.contexts[context].n_at[identity]);
         let ln_share = self.concentration.ln() + self.draw.ln_weight[identity];
@@ -44,8 +45,8 @@ impl<'d> Seats<'d> {
     }
 
     /// ln of the weight of new identities with these many faces each, their shares of pi_0' integrated out:
-    /// the sum over table counts t_j of prod_j |s(m_j, t_j)| Gamma(t_j) (alpha_c pi_0')^T alpha_0^k / alpha_0^(T),
-    /// T = sum t_j. One new identity with one face has alpha_c pi_0'.
+    /// the sum over table counts t_j of prod_j |s(m_j, t_j)| Gamma(t_j) (alpha_c pi_0')^T alpha_0^k /
+    /// alpha_0^(T), T = sum t_j. One new identity with one face has alpha_c pi_0'.
     pub fn ln_new(&self, counts: &[u32]) -> f64 {
         let mut sorted = counts.to_vec();
         sorted.sort_unstable();

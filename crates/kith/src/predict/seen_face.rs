@@ -1,10 +1,10 @@
 //! A face that was learnt from: what every draw says of its seat, all other faces staying where they are.
 //!
-//! To count in how many draws it sits with whom would tell nothing finer than one over the number of draws. Given the
-//! others, the probability of each of its seats is known (C.4), and that of each name follows from what was said (C.14);
-//! their means over draws are the same on average, and vary less (Rao-Blackwell). It is what a Gibbs step would draw
-//! from, names integrated out, worked out without making one: the draws stay as they are. theta*, where a chain keeps
-//! it, is integrated out too, as for new faces.
+//! To count in how many draws it sits with whom would tell nothing finer than one over the number of draws.
+//! Given the others, the probability of each of its seats is known (C.4), and that of each name follows from
+//! what was said (C.14); their means over draws are the same on average, and vary less (Rao-Blackwell). It is
+//! what a Gibbs step would draw from, names integrated out, worked out without making one: the draws stay as
+//! they are. theta*, where a chain keeps it, is integrated out too, as for new faces.
 
 use std::collections::HashMap;
 
@@ -192,8 +192,9 @@ impl<'a> View<'a> {
         self
     }
 
-    /// ln of what people said, and the frame, for an identity other than a new one. What was said of the face's name is
-    /// weighed with what was said of the others', the identity's own name y* integrated out, and against somebody new.
+    /// ln of what people said, and the frame, for an identity other than a new one. What was said of the
+    /// face's name is weighed with what was said of the others', the identity's own name y* integrated out,
+    /// and against somebody new.
     fn ln_said(&self, identity: u32) -> f64 {
         let of_name = match self.votes_with_and_without(identity) {
             _ if self.votes.is_empty() => 0.0,
@@ -206,8 +207,8 @@ impl<'a> View<'a> {
         self.said.get(&identity).copied().unwrap_or(0.0) + of_name
     }
 
-    /// What was said of the names of an identity's faces, with this one and without it; `None` where it is of this one
-    /// alone.
+    /// What was said of the names of an identity's faces, with this one and without it; `None` where it is of
+    /// this one alone.
     fn votes_with_and_without(&self, identity: u32) -> Option<[Votes; 2]> {
         let votes = &self.pooled.voted.get(&identity)?.votes;
         let mut other = votes.clone();
@@ -286,8 +287,8 @@ mod tests {
     use crate::simulate::prior;
     use crate::state::State;
 
-    /// ln of how much more probable what was said of a face's name is at an identity than before it was said, or at a
-    /// new one: by the sum over all names of the identity.
+    /// ln of how much more probable what was said of a face's name is at an identity than before it was said,
+    /// or at a new one: by the sum over all names of the identity.
     fn ln_votes(face: FaceId, others: &[FaceId], state: &State, target: &Target) -> f64 {
         let (names, data) = (state.names(), target.data());
         let ln_of = |faces: &[FaceId]| {
@@ -305,7 +306,8 @@ mod tests {
         ln_of(&[others, &[face]].concat()) - ln_of(others)
     }
 
-    /// In every mode the seats weigh what a chain in that state would draw from, but for names, which are integrated out.
+    /// In every mode the seats weigh what a chain in that state would draw from, but for names, which are
+    /// integrated out.
     #[test]
     fn a_face_has_the_seats_that_a_gibbs_step_would_draw_from() {
         let collapsed = |case: &cases::Case| case.target.model().face.update == FaceUpdate::Collapsed;

@@ -6,10 +6,11 @@ use crate::random::Rng;
 
 /// How the wearer of a camera and the people around move.
 ///
-/// Every regular belongs to one context, drawn uniformly. At each step of time the wearer goes to another context
-/// with probability `switch`; each regular of the present context enters the picture with probability `enter` or
-/// leaves it with probability `leave`, independently. Who arrives at a context finds its people as they are at any
-/// other time: each in the picture with probability `enter / (enter + leave)`. Steps with nobody make no frame.
+/// Every regular belongs to one context, drawn uniformly. At each step of time the wearer goes to another
+/// context with probability `switch`; each regular of the present context enters the picture with probability
+/// `enter` or leaves it with probability `leave`, independently. Who arrives at a context finds its people as
+/// they are at any other time: each in the picture with probability `enter / (enter + leave)`. Steps with
+/// nobody make no frame.
 ///
 /// ```
 /// use kith::model::{FaceModel, Isotropic};
@@ -36,8 +37,8 @@ pub struct Camera {
     pub leave: f64,
     /// How many people of the source belong to a context; `None` is all of them.
     pub regulars: Option<usize>,
-    /// The probability per step that somebody passes by: one of the people who belong nowhere, each of them in a
-    /// single frame, as long as there are any. The paper has none.
+    /// The probability per step that somebody passes by: one of the people who belong nowhere, each of them
+    /// in a single frame, as long as there are any. The paper has none.
     pub passer_by: f64,
 }
 
@@ -70,7 +71,8 @@ pub struct Encounters<S> {
 }
 
 impl Default for Camera {
-    /// §4.2's three contexts, in which a person is in the picture a fifth of the time, for five steps on average.
+    /// §4.2's three contexts, in which a person is in the picture a fifth of the time, for five steps on
+    /// average.
     fn default() -> Self {
         Self {
             contexts: ["home", "work", "gym"].map(str::to_owned).to_vec(),
@@ -237,8 +239,8 @@ mod tests {
             let n_seen: usize = frames.iter().map(|frame| frame.people.len()).sum();
             let share = n_seen as f64 / (n_people as f64 * n_steps / n_contexts);
             let p = 0.05 / (0.05 + 0.2);
-            // Presence has autocorrelation 0.75 per step: (1 + 0.75) / (1 - 0.75) = 7 steps count as one. Which
-            // context the wearer is in adds less than as much again.
+            // Presence has autocorrelation 0.75 per step: (1 + 0.75) / (1 - 0.75) = 7 steps count as one.
+            // Which context the wearer is in adds less than as much again.
             let error = (2.0 * 7.0 * p * (1.0 - p) * n_contexts / (n_people as f64 * n_steps)).sqrt();
             assert!((share - p).abs() < 4.0 * error, "{share}, wanted {p} +- {error}");
         }

@@ -7,11 +7,12 @@ use crate::random::Rng;
 use crate::state::{Name, State};
 use crate::target::Target;
 
-/// A state and a dataset from the joint distribution. `layout` says what is fixed: frames, given contexts, the
-/// known names, and which faces are named; its embeddings and who has which name are drawn anew.
+/// A state and a dataset from the joint distribution. `layout` says what is fixed: frames, given contexts,
+/// the known names, and which faces are named; its embeddings and who has which name are drawn anew.
 ///
 /// Draws with a name outside the known ones are rejected, and draws with repeats in a frame accepted with
-/// probability `repeat^pairs`, and all in proportion to the probability of the layout's statements, so that they follow exactly the joint that the kernels leave invariant.
+/// probability `repeat^pairs`, and all in proportion to the probability of the layout's statements, so that
+/// they follow exactly the joint that the kernels leave invariant.
 pub fn draw(layout: &Target, rng: &mut Rng) -> (State, Target) {
     let (unsaid, ln_repeat) = (layout.unsaid(), layout.model().repeat.ln());
     loop {

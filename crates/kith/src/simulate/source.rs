@@ -40,8 +40,9 @@ impl Source for Drawn {
     }
 }
 
-/// Photos that exist, dealt "without replacement and in cycles, to avoid observing the same image consecutively"
-/// (§4.2): each of a person's photos once, in random order, then all of them again in another order.
+/// Photos that exist, dealt "without replacement and in cycles, to avoid observing the same image
+/// consecutively" (§4.2): each of a person's photos once, in random order, then all of them again in another
+/// order.
 #[derive(Clone, Debug)]
 pub struct Cycled<'a> {
     embeddings: &'a Embeddings,

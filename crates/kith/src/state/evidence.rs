@@ -1,7 +1,7 @@
 //! What statements about faces weigh (MODEL.md §7): each is right with probability 1 - e, e that of its kind.
 //!
-//! Only ratios matter to a kernel: a pair that was said to be the same weighs (1 - e) / e more together than apart,
-//! a pair that was said to be different as much less, and so does a name that was denied.
+//! Only ratios matter to a kernel: a pair that was said to be the same weighs (1 - e) / e more together than
+//! apart, a pair that was said to be different as much less, and so does a name that was denied.
 
 use super::{Name, State};
 use crate::data::Statement;
@@ -11,8 +11,8 @@ use crate::model::ln_odds;
 use crate::target::Target;
 
 impl State {
-    /// Adds to the ln weights of a face's seats (as in [`State::seats`]) what was said about
-    /// it: the seats of faces it was compared with, the names of identities, a new identity's name integrated out.
+    /// Adds to the ln weights of a face's seats (as in [`State::seats`]) what was said about it: the seats of
+    /// faces it was compared with, the names of identities, a new identity's name integrated out.
     pub(crate) fn weigh_statements(&self, face: FaceId, target: &Target, out: &mut [f64]) {
         let data = target.data();
         for &(other, n_same, n_different) in data.evidence().links(face) {
@@ -34,7 +34,8 @@ impl State {
         *new += ln_sum_exp(&self.ln_names_of_new(face, target));
     }
 
-    /// Adds to the ln weights of a face's seats that nobody is often twice in a frame (`repeat`, MODEL.md §7).
+    /// Adds to the ln weights of a face's seats that nobody is often twice in a frame (`repeat`, MODEL.md
+    /// §7).
     pub(crate) fn weigh_frame(&self, face: FaceId, target: &Target, out: &mut [f64]) {
         if target.model().repeat == 1.0 {
             return;

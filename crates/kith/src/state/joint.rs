@@ -258,8 +258,8 @@ fn ln_density_of_mean(mean: &[f64], variances: &[f64], tail: f64) -> f64 {
 }
 
 impl State {
-    /// `power * ln f` of the full-covariance model as it stands in its documentation: moments face by face, the
-    /// determinant by elimination, the residuals' t as a ratio of multivariate Gamma functions.
+    /// `power * ln f` of the full-covariance model as it stands in its documentation: moments face by face,
+    /// the determinant by elimination, the residuals' t as a ratio of multivariate Gamma functions.
     fn ln_full(&self, prior: &FullPrior, data: &Dataset, faces: &[FaceId]) -> f64 {
         if faces.is_empty() {
             return 0.0;

@@ -78,8 +78,8 @@ impl State {
         &self.names
     }
 
-    /// Lays out frames, contexts and names that have arrived since, and counts anew what was said of all faces. The
-    /// faces of those frames are not seated yet.
+    /// Lays out frames, contexts and names that have arrived since, and counts anew what was said of all
+    /// faces. The faces of those frames are not seated yet.
     pub fn extend(&mut self, target: &Target, rng: &mut Rng) {
         self.lay_out(target, rng);
         self.count_votes(target.data());
@@ -225,7 +225,8 @@ impl State {
         self.names.hear(identity, face, data);
     }
 
-    /// Gives an identity's statistics faces that were only set down there: all at once is cheaper than one by one.
+    /// Gives an identity's statistics faces that were only set down there: all at once is cheaper than one by
+    /// one.
     pub(crate) fn observe_all(&mut self, identity: IdentityId, faces: &[FaceId], target: &Target) {
         let look = |&face: &FaceId| {
             let mut x = Centred::default();

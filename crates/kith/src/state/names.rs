@@ -185,8 +185,9 @@ impl Names {
         }
     }
 
-    /// ln of the same likelihood over H(given), the factor that all names but the given one share. H of a long
-    /// name that has just been given is exp(-1e24) or less: beside it no other term of a sum would be felt.
+    /// ln of the same likelihood over H(given), the factor that all names but the given one share. H of a
+    /// long name that has just been given is exp(-1e24) or less: beside it no other term of a sum would be
+    /// felt.
     pub fn ln_evidence(&self, given: Label, name: Name) -> f64 {
         let (ln_right, ln_wrong) = self.ln_right_wrong(given);
         match name {
@@ -196,8 +197,8 @@ impl Names {
         }
     }
 
-    /// For a face that opens a new identity: ln H(k) likelihood(given | k) / H(given) for every k in Y and unknown
-    /// (deviation D6). Without a given name, ln H.
+    /// For a face that opens a new identity: ln H(k) likelihood(given | k) / H(given) for every k in Y and
+    /// unknown (deviation D6). Without a given name, ln H.
     pub fn ln_weights_of_new(&self, given: Option<Label>) -> Vec<f64> {
         let weight = |name| match given {
             Some(given) if name == Name::Known(given.name) => self.ln_right_wrong(given).0,
@@ -242,8 +243,8 @@ impl Names {
         self.heard[identity.index()].take_face(face, data);
     }
 
-    /// Learns of names given since: each takes its prior share of *unknown*'s weight. The base measure is that of all names,
-    /// whose characters it follows.
+    /// Learns of names given since: each takes its prior share of *unknown*'s weight. The base measure is
+    /// that of all names, whose characters it follows.
     pub(super) fn extend(&mut self, data: &Dataset, model: &NameModel, rng: &mut crate::random::Rng) {
         if self.n_known() == data.names().len() {
             return;
@@ -267,8 +268,8 @@ impl Names {
     }
 }
 
-/// A Dirichlet parameter from its logarithm. Names of more than 200 characters would have none at all, and a weight
-/// of which not even the logarithm is a number.
+/// A Dirichlet parameter from its logarithm. Names of more than 200 characters would have none at all, and a
+/// weight of which not even the logarithm is a number.
 pub(crate) fn shape(ln_shape: f64) -> f64 {
     ln_shape.exp().max(1e-300)
 }

@@ -8,9 +8,9 @@ use crate::random::Rng;
 use crate::target::Target;
 
 impl State {
-    /// Moves some faces of an identity to a new one. `groups` and `ln_weights` are those of the faces that stay
-    /// and of those that move; theta*, when it is kept, is drawn for both. The new identity's name is unknown, and
-    /// both names are to be redrawn.
+    /// Moves some faces of an identity to a new one. `groups` and `ln_weights` are those of the faces that
+    /// stay and of those that move; theta*, when it is kept, is drawn for both. The new identity's name is
+    /// unknown, and both names are to be redrawn.
     pub(crate) fn split(
         &mut self,
         identity: IdentityId,
@@ -29,8 +29,8 @@ impl State {
         new
     }
 
-    /// Moves all faces of an identity, `moving`, to another one; `group` is then that one's. The first leaves and
-    /// gives its weight to the other, whose theta*, when it is kept, is drawn; its name is to be redrawn.
+    /// Moves all faces of an identity, `moving`, to another one; `group` is then that one's. The first leaves
+    /// and gives its weight to the other, whose theta*, when it is kept, is drawn; its name is to be redrawn.
     pub(crate) fn merge(
         &mut self,
         (from, into): (IdentityId, IdentityId),

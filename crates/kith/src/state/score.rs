@@ -1,4 +1,5 @@
-//! ln p(everything) from the statistics a state keeps: what chains report. [`State::ln_joint_plain`] is its oracle.
+//! ln p(everything) from the statistics a state keeps: what chains report. [`State::ln_joint_plain`] is its
+//! oracle.
 
 use super::State;
 use crate::data::Dataset;

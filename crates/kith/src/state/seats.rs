@@ -1,4 +1,5 @@
-//! The seats of a face: one per identity and one for somebody new, and what each weighs (C.3)-(C.5), terms apart.
+//! The seats of a face: one per identity and one for somebody new, and what each weighs (C.3)-(C.5), terms
+//! apart.
 
 use super::{Name, State};
 use crate::ids::{ContextId, FaceId, IdentityId};
@@ -6,8 +7,8 @@ use crate::math::ln_sum_exp;
 use crate::model::face::Centred;
 use crate::target::Target;
 
-/// ln of a seat's weight, (C.4) without its guard (deviation D1): N_ci + alpha_c pi_0i, of which ln of the second term is
-/// given, because it may be far below the smallest number.
+/// ln of a seat's weight, (C.4) without its guard (deviation D1): N_ci + alpha_c pi_0i, of which ln of the
+/// second term is given, because it may be far below the smallest number.
 pub(crate) fn ln_seat(n: f64, ln_share: f64) -> f64 {
     if n == 0.0 { ln_share } else { (n + ln_share.exp()).ln() }
 }
@@ -37,8 +38,9 @@ impl Seat {
 }
 
 impl State {
-    /// The seats of a face that is not seated: the identities in the order of [`super::Seating::identities`], then a new
-    /// one, whose name is integrated out (D6). `ln_face` is [`State::ln_face`], or remembers what that said.
+    /// The seats of a face that is not seated: the identities in the order of [`super::Seating::identities`],
+    /// then a new one, whose name is integrated out (D6). `ln_face` is [`State::ln_face`], or remembers what
+    /// that said.
     pub(crate) fn seats_with(
         &self,
         face: FaceId,
@@ -76,7 +78,8 @@ impl State {
         seats
     }
 
-    /// The seats of a face that is not seated, `x` as [`State::look`] makes it: all identities, then a new one.
+    /// The seats of a face that is not seated, `x` as [`State::look`] makes it: all identities, then a new
+    /// one.
     pub fn seats(&self, face: FaceId, x: &Centred, target: &Target) -> Vec<Seat> {
         self.seats_with(face, x, target, |identity| self.ln_face(identity, x, target))
     }

@@ -5,10 +5,10 @@
 //! - p(z | c), with pi_0 and pi_c integrated out, is a sum over table counts (Teh et al. 2006): `prod_c
 //!   [alpha_c^T_c. / alpha_c^(N_c.) prod_i |s(N_ci, T_ci)|] alpha_0^I prod_i Gamma(T_.i) / alpha_0^(T..)`.
 //! - p(x | z) is a product of Gaussian-inverse gamma marginals.
-//! - p(y*, y | z), with H integrated out, is a Dirichlet moment with factors (1 - H(k))^-w, one for every name
-//!   k and the w wrong names at identities called k. Two known names are as many as this can do.
-//! - A concentration under a Gamma prior is integrated by the trapezoidal rule in its logarithm, which for such
-//!   integrands converges faster than any power of the step; the error rate is a Beta integral.
+//! - p(y*, y | z), with H integrated out, is a Dirichlet moment with factors (1 - H(k))^-w, one for every
+//!   name k and the w wrong names at identities called k. Two known names are as many as this can do.
+//! - A concentration under a Gamma prior is integrated by the trapezoidal rule in its logarithm, which for
+//!   such integrands converges faster than any power of the step; the error rate is a Beta integral.
 
 use std::collections::HashMap;
 use std::f64::consts::PI;
@@ -85,8 +85,8 @@ pub fn posterior(model: &Model, data: &Dataset) -> Vec<(World, f64)> {
     worlds
 }
 
-/// The total prior mass of contexts, of identities given the first and the last of these, and of names given one
-/// identity per face and no name. Each should be one.
+/// The total prior mass of contexts, of identities given the first and the last of these, and of names given
+/// one identity per face and no name. Each should be one.
 pub fn prior_masses(model: &Model, data: &Dataset) -> [f64; 3] {
     let contexts = contexts(model, data);
     // Given contexts are no sum over all.
@@ -349,7 +349,8 @@ fn rho(model: &Model, data: &Dataset, face: FaceId) -> f64 {
     }
 }
 
-/// ln of what a face shows whose looks are odd: the densest predictive under its 1, 2, 4, and at most 8 nearest.
+/// ln of what a face shows whose looks are odd: the densest predictive under its 1, 2, 4, and at most 8
+/// nearest.
 fn ln_look_alikes(prior: &Isotropic, xs: &[Vec<f64>], face: usize) -> f64 {
     let distance = |other: usize| xs[face].iter().zip(&xs[other]).map(|(a, b)| (a - b).powi(2)).sum::<f64>();
     let mut others: Vec<usize> = (0..xs.len()).filter(|&other| other != face).collect();

@@ -133,8 +133,9 @@ pub fn collapsed() -> Vec<Case> {
     ]
 }
 
-/// Faces 0 and 2 look alike and are said to differ, 1 and 3 to be one by two people and two by a third; 4 was called
-/// "a" and is denied that name, 5 is denied the other; the owner said the names of 2 and 5, and that 1 has that of 5.
+/// Faces 0 and 2 look alike and are said to differ, 1 and 3 to be one by two people and two by a third; 4 was
+/// called "a" and is denied that name, 5 is denied the other; the owner said the names of 2 and 5, and that 1
+/// has that of 5.
 fn said(mut case: Case) -> Case {
     for statement in [
         Statement::Different(FaceId(0), FaceId(2)),

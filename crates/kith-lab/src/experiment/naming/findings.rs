@@ -87,8 +87,8 @@ pub(super) fn of(experiment: &Naming<'_>, outcomes: &[Outcome]) -> Findings {
     }
 }
 
-/// By how much a model names fewer of the acquainted than nearest neighbour, given most names, and why; `None` within a
-/// point of it.
+/// By how much a model names fewer of the acquainted than nearest neighbour, given most names, and why;
+/// `None` within a point of it.
 fn shortfall(method: &str, points: &[Point]) -> Option<String> {
     let most = most();
     let accuracy = |method: &str| {

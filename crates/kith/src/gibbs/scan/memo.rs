@@ -1,8 +1,8 @@
 //! What a few faces say of the identities, remembered while nobody but faces that are told of moves.
 //!
-//! The faces of a frame are seated several times in a row. What a face says of an identity, itself not among its
-//! faces, changes only with that identity's other faces, so all but the one or two identities that a frame's faces have left
-//! or joined need to be weighed once. The weights are the same.
+//! The faces of a frame are seated several times in a row. What a face says of an identity, itself not among
+//! its faces, changes only with that identity's other faces, so all but the one or two identities that a
+//! frame's faces have left or joined need to be weighed once. The weights are the same.
 
 use crate::ids::{FaceId, IdentityId};
 
@@ -28,8 +28,8 @@ impl Memo {
         *value
     }
 
-    /// A face has left an identity and joined one, which may be the same: its scale may be another. What it says itself
-    /// is said without it.
+    /// A face has left an identity and joined one, which may be the same: its scale may be another. What it
+    /// says itself is said without it.
     pub fn moved(&mut self, face: FaceId, left: Option<IdentityId>, joined: IdentityId) {
         for (_, known) in self.0.iter_mut().filter(|(other, _)| *other != face) {
             for identity in left.into_iter().chain([joined]) {

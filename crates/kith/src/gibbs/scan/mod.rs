@@ -1,4 +1,5 @@
-//! The scan over the faces, fast: the draws of [`super::assignments::step_plainly`], a few seats of each face weighed.
+//! The scan over the faces, fast: the draws of [`super::assignments::step_plainly`], a few seats of each face
+//! weighed.
 //!
 //! This is all that a scan does:
 //!
@@ -11,37 +12,40 @@
 //! }
 //! ```
 //!
-//! and the trouble is `ln_face`: with N faces, I identities and D dimensions a scan takes N I D multiplications where an
-//! identity has one variance, and N I D^2 where it has a covariance. Nearly all of them are spent on seats that weigh
-//! exp(-100) of the best. The scan here differs from those lines by six steps, none of which changes the law of a draw:
+//! and the trouble is `ln_face`: with N faces, I identities and D dimensions a scan takes N I D
+//! multiplications where an identity has one variance, and N I D^2 where it has a covariance. Nearly all of
+//! them are spent on seats that weigh exp(-100) of the best. The scan here differs from those lines by six
+//! steps, none of which changes the law of a draw:
 //!
-//! 1. **Upper bounds for a block of faces** (`screen.rs`). The predictive density is a Student t: a constant, less a
-//!    multiple of ln (1 + a), a the squared distance to the identity's mean. Of 32 faces at once the distances to all
-//!    means are one product of matrices in `f32`, and a rational function stands for the logarithm. The result is not
-//!    the density, but never below it: distances are rounded down, constants up, by more than `f32` can lose. It buys a
-//!    factor of ten to thirty over a dot product in `f64` per seat.
-//! 2. **One number for a covariance.** Where an identity has a covariance of its own, a distance says how far, but not
-//!    in which direction. The quadratic form is at least the squared distance over the largest eigenvalue, and the
-//!    Frobenius norm of the scatter, kept up to date by every move, is an upper bound of that. Beside it every
-//!    residual counts under the common covariance too, which distances give exactly. Together they leave few identities
-//!    to weigh by their D^2 numbers; before, all were.
-//! 3. **Seats' weights in a table** (`seats.rs`). ln (N_ci + alpha_c pi_0i) costs a logarithm per seat. A table per context
-//!    keeps it in `f32`, rounded up, and only the one or two entries that a move changes are worked out anew. A face's own
-//!    place is out of date by one while the face is lifted, and is never bounded: it is weighed exactly (step 5).
-//! 4. **A lazy draw** (`shortlist.rs`). From upper bounds alone a draw can be exact: seats are weighed in `f64` in tiers,
-//!    likeliest first, and laid side by side; a uniform number says how far along their total the draw lies. The
-//!    total is unknown, but lies between what was weighed and that with the bounds of the rest; as soon as both ends
-//!    put the draw into the same tier, it is decided. No bound is ever taken for a weight, so a loose bound costs time
-//!    and not truth. Of 5,000 seats some ten are weighed.
-//! 5. **Faces that stay are not taken out** (`seat_screened`). To remove a face from a covariance and put it back is two
-//!    updates of D^2. What the other faces say of it follows in closed form from the statistics that still have it (`rejoining`),
-//!    so they are only touched when the face moves, and few do.
-//! 6. **Refreshing what changed.** When a face moves, two identities change. Their bounds are worked out anew for the
-//!    faces of the block that are still to come, except for their own members, whose seat there is weighed exactly in any case.
-//!    The bounds of all others stay true, since nobody left or joined them.
+//! 1. **Upper bounds for a block of faces** (`screen.rs`). The predictive density is a Student t: a constant,
+//!    less a multiple of ln (1 + a), a the squared distance to the identity's mean. Of 32 faces at once the
+//!    distances to all means are one product of matrices in `f32`, and a rational function stands for the
+//!    logarithm. The result is not the density, but never below it: distances are rounded down, constants up,
+//!    by more than `f32` can lose. It buys a factor of ten to thirty over a dot product in `f64` per seat.
+//! 2. **One number for a covariance.** Where an identity has a covariance of its own, a distance says how
+//!    far, but not in which direction. The quadratic form is at least the squared distance over the largest
+//!    eigenvalue, and the Frobenius norm of the scatter, kept up to date by every move, is an upper bound of
+//!    that. Beside it every residual counts under the common covariance too, which distances give exactly.
+//!    Together they leave few identities to weigh by their D^2 numbers; before, all were.
+//! 3. **Seats' weights in a table** (`seats.rs`). ln (N_ci + alpha_c pi_0i) costs a logarithm per seat. A
+//!    table per context keeps it in `f32`, rounded up, and only the one or two entries that a move changes
+//!    are worked out anew. A face's own place is out of date by one while the face is lifted, and is never
+//!    bounded: it is weighed exactly (step 5).
+//! 4. **A lazy draw** (`shortlist.rs`). From upper bounds alone a draw can be exact: seats are weighed in
+//!    `f64` in tiers, likeliest first, and laid side by side; a uniform number says how far along their total
+//!    the draw lies. The total is unknown, but lies between what was weighed and that with the bounds of the
+//!    rest; as soon as both ends put the draw into the same tier, it is decided. No bound is ever taken for a
+//!    weight, so a loose bound costs time and not truth. Of 5,000 seats some ten are weighed.
+//! 5. **Faces that stay are not taken out** (`seat_screened`). To remove a face from a covariance and put it
+//!    back is two updates of D^2. What the other faces say of it follows in closed form from the statistics
+//!    that still have it (`rejoining`), so they are only touched when the face moves, and few do.
+//! 6. **Refreshing what changed.** When a face moves, two identities change. Their bounds are worked out anew
+//!    for the faces of the block that are still to come, except for their own members, whose seat there is
+//!    weighed exactly in any case. The bounds of all others stay true, since nobody left or joined them.
 //!
-//! A handful of faces with covariances (a frame of a stream) is seated without bounds, which would cost more than they
-//! save; what each says of an identity that nobody left or joined is remembered between looks (`memo.rs`).
+//! A handful of faces with covariances (a frame of a stream) is seated without bounds, which would cost more
+//! than they save; what each says of an identity that nobody left or joined is remembered between looks
+//! (`memo.rs`).
 //!
 //! The tests scan with an `Observer` that compares every bound and every weight of whole scans with
 //! [`super::assignments::ln_weights`].
@@ -139,8 +143,8 @@ impl Scan {
         }
     }
 
-    /// Seats faces one after the other, each given all others, whether it was seated before or not; returns how many
-    /// have another identity than before.
+    /// Seats faces one after the other, each given all others, whether it was seated before or not; returns
+    /// how many have another identity than before.
     pub fn pass(&mut self, faces: &[FaceId], state: &mut State, target: &Target, rng: &mut Rng) -> usize {
         let mut n_moved = 0;
         self.pass_with(faces, state, target, rng, &mut |_| n_moved += 1);
@@ -198,8 +202,8 @@ impl Scan {
         }
     }
 
-    /// Weighs faces that have no seat yet, identity by identity: one that is at hand is weighed with several faces as
-    /// fast as with one.
+    /// Weighs faces that have no seat yet, identity by identity: one that is at hand is weighed with several
+    /// faces as fast as with one.
     fn remember(&mut self, faces: &[FaceId], block: &[Centred], state: &State, target: &Target) {
         for &identity in state.seating.identities() {
             let unseated =
@@ -239,7 +243,8 @@ impl Scan {
         let place = state.seating.place_of(own);
         let is_alone = state.seating.n_of(own) == 1;
         let rejoining = target.model().face.rejoining(state.faces.group(own), x);
-        // Where it is costly to take a face out of the statistics, they keep it until it is known to move: few do.
+        // Where it is costly to take a face out of the statistics, they keep it until it is known to move:
+        // few do.
         match rejoining {
             Some(_) => state.lift(face, target.data()),
             None => state.remove(face, x, target),
@@ -289,7 +294,8 @@ impl Scan {
         };
         let new = identities.len();
         let ln_new = state.ln_new_seat(*context) + said(new) + target.ln_new_face(x);
-        // The seat that it left, whose bound is out of date, or else the likeliest: both are to be weighed anyway.
+        // The seat that it left, whose bound is out of date, or else the likeliest: both are to be weighed
+        // anyway.
         let likely = left.or_else(|| highest(upper_bounds)).map_or((new, ln_new), |at| (at, exactly(at)));
         let known = [(new, ln_new), likely];
         let known = if likely.0 == new { &known[..1] } else { &known };
@@ -299,8 +305,8 @@ impl Scan {
         identities.get(drawn).copied()
     }
 
-    /// The faces still to come are to know the identities that changed, but for the faces of these: what they weigh
-    /// where they sit is worked out exactly when their turn comes.
+    /// The faces still to come are to know the identities that changed, but for the faces of these: what they
+    /// weigh where they sit is worked out exactly when their turn comes.
     fn refresh(
         &mut self,
         lifted: &Lifted,

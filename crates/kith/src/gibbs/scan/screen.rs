@@ -1,17 +1,18 @@
 //! Upper bounds on every identity's predictive density, for a block of faces, in `f32`.
 //!
-//! One product of matrices in `f32` gives every face's product with every identity's sum; the rest is arithmetic on
-//! vectors of identities. Of a column (an identity) these numbers are known, per scale s and level l of psi:
+//! One product of matrices in `f32` gives every face's product with every identity's sum; the rest is
+//! arithmetic on vectors of identities. Of a column (an identity) these numbers are known, per scale s and
+//! level l of psi:
 //!
 //! `upper_bound = max_s (C_s - H r(G_s d) - E_s d - F r(Q_s + sum_l W_ls (p_l + t_ls)))`
 //!
-//! with `d = |y|^2 + |m|^2 - v sum_l p_l`, where p is the product, d a lower bound of the squared distance to the mean, t what the face alone adds, and
-//! `r(a) = 3a (2 + a) / (6 + 6a + a^2)`, a lower bound of ln (1 + a). Rounding is on the safe side: of a product of
-//! D numbers it is at most `D 2^-24 |y| |sum|`, and `2 |y| |m| <= |y|^2 + |m|^2`, so that squares taken a little too
-//! small make up for it.
+//! with `d = |y|^2 + |m|^2 - v sum_l p_l`, where p is the product, d a lower bound of the squared distance to
+//! the mean, t what the face alone adds, and `r(a) = 3a (2 + a) / (6 + 6a + a^2)`, a lower bound of ln (1 +
+//! a). Rounding is on the safe side: of a product of D numbers it is at most `D 2^-24 |y| |sum|`, and
+//! `2 |y| |m| <= |y|^2 + |m|^2`, so that squares taken a little too small make up for it.
 //!
-//! An identity's faces spread further in some directions than in others; G_s has the widest of them, so that the bound
-//! holds for all. Where that says too little, the seat is weighed exactly (`shortlist.rs`).
+//! An identity's faces spread further in some directions than in others; G_s has the widest of them, so that
+//! the bound holds for all. Where that says too little, the seat is weighed exactly (`shortlist.rs`).
 
 use std::ops::Range;
 
@@ -191,7 +192,8 @@ impl Screen {
         out.truncate(self.n_columns);
     }
 
-    /// Per identity: an upper bound of the ln predictive of a face of the block. Not a number where nothing is known.
+    /// Per identity: an upper bound of the ln predictive of a face of the block. Not a number where nothing
+    /// is known.
     pub fn upper_bounds(&self, row: usize) -> &[f32] {
         &self.upper_bounds[row * self.stride..row * self.stride + self.n_columns]
     }
@@ -238,8 +240,8 @@ impl Screen {
         &self.looks[row * self.n_looks()..(row + 1) * self.n_looks()]
     }
 
-    /// Lower bounds on the squared distances of one face to the means of LANES identities, their products given per
-    /// level.
+    /// Lower bounds on the squared distances of one face to the means of LANES identities, their products
+    /// given per level.
     #[inline(always)]
     fn distances(&self, group: usize, products: &[Lanes], look: &[f32]) -> Lanes {
         let fields = self.fields(group);

@@ -1,9 +1,11 @@
-//! ln of the seats' weights N_ci + alpha_c pi_0i in `f32`, rounded up: a table of contexts and identities for a scan.
+//! ln of the seats' weights N_ci + alpha_c pi_0i in `f32`, rounded up: a table of contexts and identities for
+//! a scan.
 
 use crate::ids::ContextId;
 use crate::state::State;
 
-/// A row per context, made when it is first needed; identities in the order of [`crate::state::Seating::identities`].
+/// A row per context, made when it is first needed; identities in the order of
+/// [`crate::state::Seating::identities`].
 #[derive(Default)]
 pub(super) struct Seats {
     rows: Vec<Option<Vec<f32>>>,

@@ -1,9 +1,10 @@
 //! An exact draw from weights most of which are only known from above.
 //!
-//! Weights are worked out tier by tier, the likeliest first, and laid side by side in that order. A uniform number says
-//! how far along their total the draw lies. The total is not known, but it lies between the weights that were worked
-//! out and these with the bounds of the rest; as soon as both ends put the draw into the same tier, it is decided, and
-//! a second uniform number chooses within the tier. So nothing is left out, and next to nothing has to be looked at.
+//! Weights are worked out tier by tier, the likeliest first, and laid side by side in that order. A uniform
+//! number says how far along their total the draw lies. The total is not known, but it lies between the
+//! weights that were worked out and these with the bounds of the rest; as soon as both ends put the draw into
+//! the same tier, it is decided, and a second uniform number chooses within the tier. So nothing is left out,
+//! and next to nothing has to be looked at.
 
 use pulp::Arch;
 
@@ -29,8 +30,9 @@ impl Shortlist {
         (&self.places, &self.ln_weights)
     }
 
-    /// Draws a place. `known` places have these ln weights; those of all others are known by `upper_bounds`, and
-    /// `exactly` works them out. A bound that is not a number says nothing. `upper_bounds` is overwritten.
+    /// Draws a place. `known` places have these ln weights; those of all others are known by `upper_bounds`,
+    /// and `exactly` works them out. A bound that is not a number says nothing. `upper_bounds` is
+    /// overwritten.
     pub fn draw(
         &mut self,
         known: &[(usize, f64)],
@@ -146,7 +148,8 @@ impl pulp::NullaryFnOnce for UpperMass<'_> {
 #[inline(always)]
 fn power_of_two_above(x: f32) -> f32 {
     let exponent = (x * std::f32::consts::LOG2_E + 0.01).max(-125.0);
-    // One more than the whole part of a number that is at least 1: positive, so that cutting off is rounding down.
+    // One more than the whole part of a number that is at least 1: positive, so that cutting off is rounding
+    // down.
     let biased = (exponent + 127.0) as i32 + 1;
     f32::from_bits((biased as u32) << 23)
 }

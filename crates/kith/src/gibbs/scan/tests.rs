@@ -1,4 +1,5 @@
-//! Whole scans, watched: every upper bound is above the weight, every weight is the plain one, and few are worked out.
+//! Whole scans, watched: every upper bound is above the weight, every weight is the plain one, and few are
+//! worked out.
 
 use super::{Lifted, Observer, Scan};
 use crate::cases;

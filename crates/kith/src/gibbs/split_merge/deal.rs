@@ -1,9 +1,9 @@
 //! How the faces of an identity are dealt to two, one after the other, and with what probability.
 //!
-//! A face goes to either side in proportion to (N_ci + alpha_c pi_0i / 2) x predictive x repeat^(faces of its frame
-//! there) x what people said of it and the faces there x, for a named face, the share of its name among those given there: nearly the conditional of the joint,
-//! with counts and statistics of the faces dealt so far. Any positive weights would be exact; the nearer they are,
-//! the more moves are accepted.
+//! A face goes to either side in proportion to (N_ci + alpha_c pi_0i / 2) x predictive x repeat^(faces of its
+//! frame there) x what people said of it and the faces there x, for a named face, the share of its name among
+//! those given there: nearly the conditional of the joint, with counts and statistics of the faces dealt so
+//! far. Any positive weights would be exact; the nearer they are, the more moves are accepted.
 
 use super::{bonds, has_bonds};
 use crate::ids::{FaceId, IdentityId};
@@ -147,8 +147,8 @@ impl<'a> Deals<'a> {
         (!is_given_up).then_some(deal)
     }
 
-    /// ln of what a face weighs more for being together with the faces of its frame, and those that people compared
-    /// it with, that have been dealt to either side.
+    /// ln of what a face weighs more for being together with the faces of its frame, and those that people
+    /// compared it with, that have been dealt to either side.
     fn ln_bonds(&self, face: FaceId) -> [f64; 2] {
         let mut ln_bonds = [0.0; 2];
         if !self.side_of.is_empty() {

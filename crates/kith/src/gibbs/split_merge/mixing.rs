@@ -7,7 +7,8 @@ use crate::model::{FaceModel, Isotropic, Model};
 use crate::random::{Rng, driver, stream};
 use crate::target::Target;
 
-/// Faces of people from the model's own prior, in three contexts; kappa is within-person over between-person variance.
+/// Faces of people from the model's own prior, in three contexts; kappa is within-person over between-person
+/// variance.
 fn people(n_faces: usize, n_people: usize, dimension: usize, kappa: f64, rng: &mut Rng) -> Target {
     let prior = Isotropic { mean: vec![0.0; dimension], kappa, shape: 18.0, rate: 17.0 };
     let model = Model::new(FaceModel::isotropic(prior));

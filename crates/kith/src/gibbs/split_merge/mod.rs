@@ -1,26 +1,27 @@
 //! Split an identity in two, or merge two into one: moves that no single face can make.
 //!
 //! Each face `a` in turn picks another face `b`, by a law that does not look at the state. When they share an
-//! identity, it is proposed to split it: `a` and `b` start one each, and the others are dealt to the two one after
-//! the other, in random order (sequentially allocated merge-split, Dahl 2005; `deal.rs`). Otherwise it is proposed
-//! to merge their identities. Not every pair is followed up: a split costs work for each of the |S| faces concerned and is
-//! tried with probability s = DEALT / |S|, a merge with m, which is one where the two look alike, and s otherwise. A merge
-//! is the one way back from a split and the reverse, and the choice of the pair and the order of dealing have the same law
-//! both ways and cancel, so that
+//! identity, it is proposed to split it: `a` and `b` start one each, and the others are dealt to the two one
+//! after the other, in random order (sequentially allocated merge-split, Dahl 2005; `deal.rs`). Otherwise it
+//! is proposed to merge their identities. Not every pair is followed up: a split costs work for each of the
+//! |S| faces concerned and is tried with probability s = DEALT / |S|, a merge with m, which is one where the
+//! two look alike, and s otherwise. A merge is the one way back from a split and the reverse, and the choice
+//! of the pair and the order of dealing have the same law both ways and cancel, so that
 //!
 //! ```text
 //! accepted with probability min(1, R) for a split, min(1, 1 / R) for a merge, where
 //! R = p(split) / p(merged) x pi_0i / (p(deal) Beta(b; t_1, t_2)) x m / s
 //! ```
 //!
-//! The weight pi_0i is divided into b pi_0i and (1 - b) pi_0i, b ~ Beta(t_1, t_2); pi_0i in R is the Jacobian of
-//! (pi_0i, b) -> (b pi_0i, (1 - b) pi_0i). A merge adds the two weights.
+//! The weight pi_0i is divided into b pi_0i and (1 - b) pi_0i, b ~ Beta(t_1, t_2); pi_0i in R is the Jacobian
+//! of (pi_0i, b) -> (b pi_0i, (1 - b) pi_0i). A merge adds the two weights.
 //!
-//! `p` is the joint of MODEL.md §3 with the names and, where it is kept, the appearance of the identities concerned
-//! integrated out; both are drawn from their conditionals when a move is accepted. That is Metropolis-Hastings on the
-//! whole joint: say each proposal draws new y* and theta* from their conditionals given the proposed seats (and,
-//! as it does, never looks at the old ones). Then p(state) = p(y*, theta* | rest) p(rest) above and below, the first
-//! factors are the proposal's own densities, and what is left of the ratio is that of the marginals p(rest).
+//! `p` is the joint of MODEL.md §3 with the names and, where it is kept, the appearance of the identities
+//! concerned integrated out; both are drawn from their conditionals when a move is accepted. That is
+//! Metropolis-Hastings on the whole joint: say each proposal draws new y* and theta* from their conditionals
+//! given the proposed seats (and, as it does, never looks at the old ones). Then p(state) = p(y*, theta* |
+//! rest) p(rest) above and below, the first factors are the proposal's own densities, and what is left of the
+//! ratio is that of the marginals p(rest).
 
 mod deal;
 #[cfg(test)]
@@ -41,8 +42,9 @@ use crate::target::Target;
 /// How often a pair is two neighbours in the space of embeddings rather than any two faces.
 const NEAR: f64 = 0.5;
 
-/// About so many faces are dealt for every pair: a pair is followed up with probability `DEALT / |S|`, at most one, see
-/// [`effort`]. A deal takes D^2 per face, and a scan a product of D numbers per identity and D^2 for a few.
+/// About so many faces are dealt for every pair: a pair is followed up with probability `DEALT / |S|`, at
+/// most one, see [`effort`]. A deal takes D^2 per face, and a scan a product of D numbers per identity and
+/// D^2 for a few.
 const DEALT: f64 = 6.0;
 
 /// How often a move was proposed, and accepted.
@@ -99,7 +101,8 @@ pub fn on_pairs(pairs: &[[FaceId; 2]], state: &mut State, target: &Target, rng: 
     }
 }
 
-/// Half the time one of the earlier faces that look most like `a`, otherwise any other face; and which of the two it was.
+/// Half the time one of the earlier faces that look most like `a`, otherwise any other face; and which of the
+/// two it was.
 fn partner(a: FaceId, data: &Dataset, rng: &mut Rng) -> (FaceId, bool) {
     if rng.bernoulli(NEAR)
         && let near = data.neighbours(a)
@@ -111,8 +114,9 @@ fn partner(a: FaceId, data: &Dataset, rng: &mut Rng) -> (FaceId, bool) {
     (FaceId::new(other + usize::from(other >= a.index())), false)
 }
 
-/// With what probability it is tried to split an identity: so that the work per pair is the same, few large identities or
-/// many small ones. |S| is counted as if merged, and a move and its reverse know the same number.
+/// With what probability it is tried to split an identity: so that the work per pair is the same, few large
+/// identities or many small ones. |S| is counted as if merged, and a move and its reverse know the same
+/// number.
 fn effort(dealt: f64, i: IdentityId, j: IdentityId, state: &State) -> f64 {
     let n_faces = state.seating.n_of(i) + if i == j { 0 } else { state.seating.n_of(j) };
     (dealt / f64::from(n_faces)).min(1.0)
@@ -224,8 +228,8 @@ impl<'a> Kernel<'a> {
         rng: &mut Rng,
     ) -> bool {
         let merge = self.weigh_merge(pair_of, state);
-        // Accepted where ln u < ln p(deal) - merge.ln_ratio. p(deal) is at most one, so most merges are refused
-        // before it is known, and others while its factors are still being multiplied.
+        // Accepted where ln u < ln p(deal) - merge.ln_ratio. p(deal) is at most one, so most merges are
+        // refused before it is known, and others while its factors are still being multiplied.
         let at_least = rng.uniform().ln() + merge.ln_ratio + ln_odds;
         if at_least >= 0.0 {
             return false;
@@ -292,8 +296,8 @@ impl<'a> Kernel<'a> {
         Merge { from, into, group, ln_ratio }
     }
 
-    /// ln of what two identities' faces weigh more together than apart: pairs of one frame, and pairs that people
-    /// compared.
+    /// ln of what two identities' faces weigh more together than apart: pairs of one frame, and pairs that
+    /// people compared.
     fn ln_between(&self, smaller: IdentityId, larger: IdentityId, state: &State) -> f64 {
         if !has_bonds(self.target) {
             return 0.0;
@@ -341,8 +345,8 @@ fn has_bonds(target: &Target) -> bool {
     target.model().repeat < 1.0 || target.data().evidence().has_links()
 }
 
-/// The faces that weigh more or less for being together with a face, and ln of how much: those of its frame (by
-/// `repeat`), and those that people compared with it.
+/// The faces that weigh more or less for being together with a face, and ln of how much: those of its frame
+/// (by `repeat`), and those that people compared with it.
 fn bonds(face: FaceId, target: &Target, mut each: impl FnMut(FaceId, f64)) {
     let (model, data) = target.parts();
     if model.repeat < 1.0 {
@@ -374,9 +378,9 @@ fn ln_ratio_of_weights(halves: &[Half<'_>; 2], state: &State) -> f64 {
     ln_ratio - ln_density
 }
 
-/// The law of b is Beta(t_1, t_2), where t is about how many tables (C.2) an identity of that many faces has when it
-/// takes its faces' share of the weight: given its tables, that is how pi_0 divides. (Beta(n_1, n_2) would be far too
-/// narrow: two identities of a thousand faces may well have a table or two each.)
+/// The law of b is Beta(t_1, t_2), where t is about how many tables (C.2) an identity of that many faces has
+/// when it takes its faces' share of the weight: given its tables, that is how pi_0 divides. (Beta(n_1, n_2)
+/// would be far too narrow: two identities of a thousand faces may well have a table or two each.)
 fn shapes(n_at: [&[u32]; 2], ln_weight: f64, state: &State) -> [f64; 2] {
     let n = n_at.map(|n_at| f64::from(n_at.iter().sum::<u32>()));
     [0, 1].map(|side| {

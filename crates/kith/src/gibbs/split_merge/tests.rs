@@ -185,8 +185,8 @@ fn canonical(labels: impl Iterator<Item = usize>) -> Vec<usize> {
         .collect()
 }
 
-/// The exact posterior of all partitions: pi_0 integrated out over table counts, with unsigned Stirling numbers of
-/// the first kind.
+/// The exact posterior of all partitions: pi_0 integrated out over table counts, with unsigned Stirling
+/// numbers of the first kind.
 fn enumerate(target: &Target, state: &State) -> BTreeMap<Vec<usize>, f64> {
     let data = target.data();
     let stirling = |n: usize, t: usize| -> f64 {
@@ -253,7 +253,8 @@ fn enumerate(target: &Target, state: &State) -> BTreeMap<Vec<usize>, f64> {
 
 #[test]
 fn splits_and_merges_without_any_scan_visit_the_exact_posterior() {
-    // With the second, splits of such small identities are tried less often than merges too, as those of large ones are.
+    // With the second, splits of such small identities are tried less often than merges too, as those of
+    // large ones are.
     [super::DEALT, 1.0].into_iter().for_each(visits_the_exact_posterior);
 }
 

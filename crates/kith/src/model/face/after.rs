@@ -9,7 +9,8 @@ use super::scales::{self, PerScale};
 /// What the predictive of the next face needs of the faces before it, per scale of the next face.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct After {
-    /// `1 / (L' (1 + L' psi))`, L' = L + lambda, per level: the mean's quadratic form is the sum of w |sum'|^2.
+    /// `1 / (L' (1 + L' psi))`, L' = L + lambda, per level: the mean's quadratic form is the sum of w
+    /// |sum'|^2.
     pub weights: Vec<PerScale>,
     /// `lambda L / L'`: how much the next face adds to S in the direction y - ybar.
     pub gain: PerScale,
@@ -28,7 +29,8 @@ pub(super) struct Others<'a> {
     pub ln_det: f64,
 }
 
-/// The next face and the `n` before it: |sum|^2 and sum . y per level, and q = (y - ybar)^T (P I + S)^-1 (y - ybar).
+/// The next face and the `n` before it: |sum|^2 and sum . y per level, and q = (y - ybar)^T (P I + S)^-1 (y -
+/// ybar).
 pub(super) struct Next<'a> {
     pub n: u32,
     pub squares: &'a [f64],

@@ -57,8 +57,8 @@ impl FaceModel {
         }
     }
 
-    /// From so many faces on their bounds save more than they cost: those of identities with a covariance of their own
-    /// are dear.
+    /// From so many faces on their bounds save more than they cost: those of identities with a covariance of
+    /// their own are dear.
     pub(crate) fn fewest_to_bound(&self) -> usize {
         match &self.kind {
             FaceKind::Isotropic(_) => 0,
@@ -66,8 +66,8 @@ impl FaceModel {
         }
     }
 
-    /// The coefficients of a group's bound, and the sum of its faces. Coordinates are multiplied by `unit`; squares are
-    /// taken a little too small, by the factor `safe`.
+    /// The coefficients of a group's bound, and the sum of its faces. Coordinates are multiplied by `unit`;
+    /// squares are taken a little too small, by the factor `safe`.
     pub(crate) fn bound<'g>(
         &self,
         group: &'g Group,

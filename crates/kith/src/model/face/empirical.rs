@@ -7,8 +7,8 @@ use crate::math::ln_gamma;
 /// How many faces look for their nearest neighbour, and among how many, in [`Isotropic::from_unlabelled`].
 const QUERIES: usize = 512;
 const GALLERY: usize = 20_000;
-/// In fewer dimensions the nearest of several photos is far nearer than a typical one, and a person's variance differs
-/// from another's by more than a quarter.
+/// In fewer dimensions the nearest of several photos is far nearer than a typical one, and a person's
+/// variance differs from another's by more than a quarter.
 const FEW_DIMENSIONS: f64 = 32.0;
 
 impl Isotropic {
@@ -61,9 +61,10 @@ impl Isotropic {
     /// another photo of the same person; between-person variance is the rest of the total; people's variances
     /// differ by a quarter of their mean.
     ///
-    /// In a few dimensions the nearest neighbour is the nearest of all photos of the person, taken to be as many as there
-    /// are people, sqrt(N); and people's variances differ the more, the fewer the dimensions. Measured on 50 points of
-    /// three clusters in the plane: 3 people, where the rule for many dimensions finds 23.
+    /// In a few dimensions the nearest neighbour is the nearest of all photos of the person, taken to be as
+    /// many as there are people, sqrt(N); and people's variances differ the more, the fewer the dimensions.
+    /// Measured on 50 points of three clusters in the plane: 3 people, where the rule for many dimensions
+    /// finds 23.
     pub fn from_unlabelled(embeddings: &Embeddings) -> Self {
         let (n, dimension) = (embeddings.len(), embeddings.dimension() as f64);
         let all: Vec<usize> = (0..n).collect();
@@ -85,8 +86,8 @@ impl Isotropic {
     }
 }
 
-/// The squared distances of some faces to the nearest other one that is not equal, the shortest first, and the share of
-/// them that have an equal one. Copies of a photo say nothing of how photos vary.
+/// The squared distances of some faces to the nearest other one that is not equal, the shortest first, and
+/// the share of them that have an equal one. Copies of a photo say nothing of how photos vary.
 pub(super) fn nearest_squares(embeddings: &Embeddings) -> (Vec<f64>, f64) {
     let gallery = evenly(embeddings.len(), GALLERY);
     let queries = evenly(embeddings.len(), QUERIES);

@@ -1,11 +1,12 @@
 //! What faces look like while there are only a few of them.
 //!
-//! The nearest neighbour of a face is another photo of the same person only when there are several of everybody. Among the
-//! first faces it is somebody else, and a prior that takes the two for one person makes one of the next ones, too. What
-//! a few faces do tell is the scale of the embeddings: networks are trained to spread people around the origin, and
-//! two photos of one person differ by a third to 0.6 of what two people do (measured on LFW under a strong and a weak
-//! network; 5 % of the pairs of two people are below 0.78). So within-person variance begins at half of the total,
-//! about a mean that moves away from the origin as faces arrive, and comes down to what the neighbours say.
+//! The nearest neighbour of a face is another photo of the same person only when there are several of
+//! everybody. Among the first faces it is somebody else, and a prior that takes the two for one person makes
+//! one of the next ones, too. What a few faces do tell is the scale of the embeddings: networks are trained
+//! to spread people around the origin, and two photos of one person differ by a third to 0.6 of what two
+//! people do (measured on LFW under a strong and a weak network; 5 % of the pairs of two people are below
+//! 0.78). So within-person variance begins at half of the total, about a mean that moves away from the origin
+//! as faces arrive, and comes down to what the neighbours say.
 
 use super::Isotropic;
 use crate::data::Embeddings;

@@ -1,9 +1,9 @@
 //! Faces with a covariance of their own per identity, for real embeddings (MODEL.md §4).
 //!
-//! A linear map makes the within-person covariance of people in general the identity and the between-person one
-//! diagonal: `y = A (x - m)`, W -> I, B -> diag(psi). Each face has a scale lambda (`scales.rs`). With
-//! `L = sum lambda`, `ybar = sum lambda y / L` and `S = sum lambda (y - ybar)(y - ybar)^T`, the faces y_1..y_n of an
-//! identity have density
+//! A linear map makes the within-person covariance of people in general the identity and the between-person
+//! one diagonal: `y = A (x - m)`, W -> I, B -> diag(psi). Each face has a scale lambda (`scales.rs`). With
+//! `L = sum lambda`, `ybar = sum lambda y / L` and `S = sum lambda (y - ybar)(y - ybar)^T`, the faces
+//! y_1..y_n of an identity have density
 //!
 //! `f(y_1..y_n | lambda) = m(ybar; psi + 1/L) * t(S)^(1-w) * g(S)^w * L^(-D/2) * prod lambda^(D/2)`
 //!
@@ -12,8 +12,8 @@
 //!
 //! `m = Gamma((kappa+D)/2) / Gamma(kappa/2) * prod_d (kappa pi (psi_d + 1/L))^(-1/2) * (1 + q/kappa)^(-(kappa+D)/2)`,
 //!
-//! so that a face far from everybody is somebody new: its cost grows with the logarithm of the distance, that of joining
-//! anybody with its square.
+//! so that a face far from everybody is somebody new: its cost grows with the logarithm of the distance, that
+//! of joining anybody with its square.
 //!
 //! **The residuals** are judged by two experts. One knows the common covariance I alone,
 //! `g = (2 pi)^(-(n-1) D/2) exp(-tr S / 2)`; for the other the identity has a covariance of its own, with an
@@ -21,12 +21,13 @@
 //!
 //! `t = prod_{k=1}^{n-1} Gamma((nu+k)/2) / Gamma((nu+k-D)/2) * (pi P)^(-(n-1) D/2) * |I + S/P|^(-(nu+n-1)/2)`.
 //!
-//! With t alone (w = 0) hundreds of strangers fit into one identity whose covariance grows into the population's: that
-//! costs once, and gains with every face. With g alone (w = 1) people with many photos, who spread far in directions of
-//! their own, are cut into pieces. Between the two, spreading in few directions is cheap and growing in all of them
-//! costs every face. The joint counts `e^c f^power`: photos of one person are less than independent, and so are the
-//! coordinates of an embedding; and there are more look-alikes than a density of people with few parameters says, so
-//! that being somebody new is likelier than it by e^c.
+//! With t alone (w = 0) hundreds of strangers fit into one identity whose covariance grows into the
+//! population's: that costs once, and gains with every face. With g alone (w = 1) people with many photos,
+//! who spread far in directions of their own, are cut into pieces. Between the two, spreading in few
+//! directions is cheap and growing in all of them costs every face. The joint counts `e^c f^power`: photos of
+//! one person are less than independent, and so are the coordinates of an embedding; and there are more
+//! look-alikes than a density of people with few parameters says, so that being somebody new is likelier than
+//! it by e^c.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -55,8 +56,8 @@ pub struct FullPrior {
     pub mean: Vec<f64>,
     /// A, one row after the other, each as long as `mean`.
     pub transform: Vec<f64>,
-    /// psi: the between-person variance along each row of A, where the within-person variance is 1. Axes of equal psi
-    /// stand side by side; at most 16 values differ.
+    /// psi: the between-person variance along each row of A, where the within-person variance is 1. Axes of
+    /// equal psi stand side by side; at most 16 values differ.
     pub between: Vec<f64>,
     /// nu.
     pub freedom: f64,
@@ -251,8 +252,8 @@ impl Full {
 }
 
 impl Full {
-    /// Faces of one new identity with these scales, drawn from f with power 1, c = 0 and w = 0 or 1 (in between it is no
-    /// density; then as if w were 0), before the transform is undone.
+    /// Faces of one new identity with these scales, drawn from f with power 1, c = 0 and w = 0 or 1 (in
+    /// between it is no density; then as if w were 0), before the transform is undone.
     pub(super) fn simulate(&self, lambda: &[f64], rng: &mut Rng) -> Vec<Vec<f64>> {
         let (d, n) = (self.n_axes(), lambda.len());
         let total: f64 = lambda.iter().sum();
@@ -279,8 +280,8 @@ impl Full {
                 let known: f64 = (r + 1..d).map(|c| t[c * d + r] * u[c]).sum();
                 u[r] = (u[r] - known) / t[r * d + r];
             }
-            // sqrt(lambda_j) y_j moves along the k-th row of a weighted Helmert matrix: orthogonal to sqrt(lambda),
-            // that is, to the mean, and to the rows before it.
+            // sqrt(lambda_j) y_j moves along the k-th row of a weighted Helmert matrix: orthogonal to
+            // sqrt(lambda), that is, to the mean, and to the rows before it.
             let after = before + lambda;
             let (first, own) = ((lambda / (before * after)).sqrt(), -(before / (after * lambda)).sqrt());
             for (j, face) in faces.iter_mut().enumerate().take(k + 1) {
@@ -388,9 +389,9 @@ impl FullGroup {
         model.prior.power * self.after.term(model, scale, &next)
     }
 
-    /// Per scale of a face of the group, as if it were not there yet: ln of the scale's prior and of the predictive.
-    /// Nothing is changed: what the other faces' statistics are follows from all of them and from the face by
-    /// `ybar - y = (L' / L) (ybar' - y)` and by the formulas of a rank-one update.
+    /// Per scale of a face of the group, as if it were not there yet: ln of the scale's prior and of the
+    /// predictive. Nothing is changed: what the other faces' statistics are follows from all of them and from
+    /// the face by `ybar - y = (L' / L) (ybar' - y)` and by the formulas of a rank-one update.
     pub(super) fn rejoining(&self, model: &Full, x: &Centred) -> PerScale {
         debug_assert!(self.n_faces() > 1, "a face that is alone has nobody to rejoin");
         let lambda = x.lambda(model);
@@ -448,7 +449,8 @@ impl FullGroup {
         let own = 0.5 * (model.prior.freedom + f64::from(self.n_faces()));
         out.half = power * model.between_own_and_common(own, 0.0);
         let kappa = model.kappa();
-        // (y - ybar)^T (P I + S)^-1 (y - ybar) is at least |y - ybar|^2 over the largest eigenvalue of P I + S.
+        // (y - ybar)^T (P I + S)^-1 (y - ybar) is at least |y - ybar|^2 over the largest eigenvalue of P I +
+        // S.
         let widest = model.scale() + self.scatter.widest();
         for scale in 0..*n {
             // The sum over scales is at most their number times the largest term.

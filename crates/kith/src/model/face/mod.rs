@@ -1,7 +1,8 @@
 //! Faces (§2.3): what an identity looks like. The one place that knows which face models exist.
 //!
 //! Kernels see a [`FaceModel`] and, per identity, a [`Group`] of sufficient statistics (observe, forget) and,
-//! when appearance is kept explicitly, a [`Face`]. A further face model is a further arm here and nowhere else.
+//! when appearance is kept explicitly, a [`Face`]. A further face model is a further arm here and nowhere
+//! else.
 
 mod after;
 mod bound;
@@ -72,8 +73,8 @@ pub enum Group {
 const ONE_KIND: &str = "all groups of a state are of its model's kind";
 const ONLY_COLLAPSED: &str = "a full covariance is always integrated out";
 
-/// An embedding made ready for a face model: centred (and transformed), in `f64`, with its squared length, and the
-/// number of its scale.
+/// An embedding made ready for a face model: centred (and transformed), in `f64`, with its squared length,
+/// and the number of its scale.
 #[derive(Clone, Debug, Default)]
 pub struct Centred {
     values: Vec<f64>,
@@ -179,8 +180,8 @@ impl FaceModel {
         }
     }
 
-    /// ln p(x | the group's faces), theta* integrated out, x's scale and whether its looks are odd summed over; with an empty
-    /// group the prior predictive.
+    /// ln p(x | the group's faces), theta* integrated out, x's scale and whether its looks are odd summed
+    /// over; with an empty group the prior predictive.
     pub fn ln_predictive(&self, group: &Group, x: &Centred) -> f64 {
         let usual = self.ln_usual(group, x);
         x.odd.map_or(usual, |odd| odd.ln_mixed(usual))
@@ -206,8 +207,9 @@ impl FaceModel {
         }
     }
 
-    /// Per scale of a face that is one of a group of several: ln p(x, scale | the group's other faces). Nothing where
-    /// faces are taken out of their group to be weighed, which costs little there, or is seldom done.
+    /// Per scale of a face that is one of a group of several: ln p(x, scale | the group's other faces).
+    /// Nothing where faces are taken out of their group to be weighed, which costs little there, or is seldom
+    /// done.
     pub(crate) fn rejoining(&self, group: &Group, x: &Centred) -> Option<PerScale> {
         if x.odd.is_some() || x.is_odd() {
             return None;

@@ -7,8 +7,8 @@ use crate::math::ln_add_exp;
 /// What stands for odd looks among the scales of faces.
 pub const ODD: u8 = u8::MAX;
 
-/// How probable it is that the looks of a face are odd, and the density of what it shows then. An odd face is nowhere among the
-/// statistics of faces: what it shows says nothing about who it is.
+/// How probable it is that the looks of a face are odd, and the density of what it shows then. An odd face is
+/// nowhere among the statistics of faces: what it shows says nothing about who it is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Odd {
     /// ln rho.
@@ -38,8 +38,8 @@ impl Odd {
     }
 }
 
-/// ln g of a face: the densest of its predictives under its nearest face, its two nearest, four and so on. Somebody whom it looks
-/// like, whoever that is.
+/// ln g of a face: the densest of its predictives under its nearest face, its two nearest, four and so on.
+/// Somebody whom it looks like, whoever that is.
 pub(crate) fn ln_look_alikes(model: &FaceModel, x: &Centred, nearest: &[Centred]) -> f64 {
     let mut group: Group = model.group();
     let mut best = f64::NEG_INFINITY;
@@ -63,7 +63,8 @@ impl Centred {
         self.odd = odd;
     }
 
-    /// From an upper bound of ln of the usual density one of [`FaceModel::ln_predictive`]. Not a number stays that.
+    /// From an upper bound of ln of the usual density one of [`FaceModel::ln_predictive`]. Not a number stays
+    /// that.
     pub(crate) fn bound(&self, usual: f32) -> f32 {
         match self.odd {
             Some(odd) if !usual.is_nan() => {

@@ -1,8 +1,9 @@
 //! How far a face lies from its person's others in general: a scale lambda per face, on a grid.
 //!
-//! A blurred or turned face spreads wider than a sharp frontal one. Face n has covariance Sigma_i / lambda_n, where
-//! ln lambda has about a normal prior: `lambda_k = exp(-STEP spread k)`, k = FIRST..=LAST, `p_k ~ exp(-(STEP k)^2 / 2)`.
-//! The wider tail (k > 0) has one point more: bad photos are commoner than perfect ones.
+//! A blurred or turned face spreads wider than a sharp frontal one. Face n has covariance Sigma_i / lambda_n,
+//! where ln lambda has about a normal prior: `lambda_k = exp(-STEP spread k)`, k = FIRST..=LAST,
+//! `p_k ~ exp(-(STEP k)^2 / 2)`. The wider tail (k > 0) has one point more: bad photos are commoner than
+//! perfect ones.
 
 use crate::random::Rng;
 

@@ -1,9 +1,9 @@
-//! The residual scatter `S = sum lambda (y - ybar)(y - ybar)^T` of a group of weighted faces: `ln |I + S/P|`, and
-//! quadratic forms in `(P I + S)^-1`.
+//! The residual scatter `S = sum lambda (y - ybar)(y - ybar)^T` of a group of weighted faces: `ln |I + S/P|`,
+//! and quadratic forms in `(P I + S)^-1`.
 //!
-//! Few faces are kept with their Gram matrix, where everything costs n products; many faces as the D x D triangle G
-//! with `(P I + S)^-1 = G^T G` (`math/triangle.rs`), moved by rank-one updates and rebuilt from the faces before
-//! rounding could add up.
+//! Few faces are kept with their Gram matrix, where everything costs n products; many faces as the D x D
+//! triangle G with `(P I + S)^-1 = G^T G` (`math/triangle.rs`), moved by rank-one updates and rebuilt from
+//! the faces before rounding could add up.
 
 use std::sync::Arc;
 
@@ -34,8 +34,8 @@ pub(super) struct Scatter {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 enum Form {
-    /// The Gram matrix of the rows (n x n), each row's product with the mean face, the mean face's square, the
-    /// Cholesky factor of `P I + weighted centred Gram`, and a bound of the latter's largest eigenvalue.
+    /// The Gram matrix of the rows (n x n), each row's product with the mean face, the mean face's square,
+    /// the Cholesky factor of `P I + weighted centred Gram`, and a bound of the latter's largest eigenvalue.
     Few { gram: Vec<f64>, means: Vec<f64>, mean: f64, factor: Vec<f64>, widest: f64 },
     /// G, the sum of the squares of S's entries, and how many updates they have seen.
     Many { root: Vec<f64>, squares: f64, n_updates: u32 },
@@ -222,8 +222,8 @@ impl Scatter {
             }
             ln_det += 2.0 * factor[r * n + r].ln();
         }
-        // S has the eigenvalues of the centred Gram matrix, the largest of which is at most its Frobenius norm, and at
-        // most the largest sum of a row's absolute values.
+        // S has the eigenvalues of the centred Gram matrix, the largest of which is at most its Frobenius
+        // norm, and at most the largest sum of a row's absolute values.
         *widest = squares.sqrt().min(rows.into_iter().fold(0.0, f64::max));
         self.ln_det = ln_det;
     }

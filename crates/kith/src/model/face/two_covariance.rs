@@ -1,4 +1,5 @@
-//! What people in general look like: the within-person and between-person covariances of known or supposed people.
+//! What people in general look like: the within-person and between-person covariances of known or supposed
+//! people.
 
 use std::ops::Range;
 
@@ -9,37 +10,39 @@ use super::full::{factor_to, norm_of};
 use super::{Full, FullPrior};
 use crate::data::Embeddings;
 
-/// Axes along which all faces together vary less than this share of the average are noise of the network's last
-/// layer; they are left out.
+/// Axes along which all faces together vary less than this share of the average are noise of the network's
+/// last layer; they are left out.
 const FLAT: f64 = 0.1;
 /// More axes than this are not kept: beyond it they carry little and cost D^2 per face and identity.
 const MOST_AXES: usize = 256;
-/// In so many parts people are left out, one after the other, to see how far others vary along the axes found without
-/// them; with fewer than [`FEWEST`] people of two faces or more nobody is.
+/// In so many parts people are left out, one after the other, to see how far others vary along the axes found
+/// without them; with fewer than [`FEWEST`] people of two faces or more nobody is.
 const PARTS: usize = 4;
 const FEWEST: usize = 32;
 /// Steps of expectation-maximisation; the estimates settle within a few.
 const STEPS: usize = 20;
-/// Degrees of freedom of an identity's own covariance, as multiples of the number of axes: the likeliest is taken. Of
-/// photographs the first would always be too many, because some are blurred or turned; lambda is there for those.
+/// Degrees of freedom of an identity's own covariance, as multiples of the number of axes: the likeliest is
+/// taken. Of photographs the first would always be too many, because some are blurred or turned; lambda is
+/// there for those.
 const FREEDOMS: [f64; 9] = [3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0];
 /// So many people are enough to tell.
 const MOST_PEOPLE: usize = 128;
-/// How much the common covariance counts beside a person's own: between 0.3, below which strangers gather in one
-/// identity, and 0.5, above which people with many photos are cut (docs/NOTEBOOK.md has the table).
+/// How much the common covariance counts beside a person's own: between 0.3, below which strangers gather in
+/// one identity, and 0.5, above which people with many photos are cut (docs/NOTEBOOK.md has the table).
 const COMMON: f64 = 0.4;
-/// Degrees of freedom of the density of people's means, as a multiple of the number of axes: as many make the cost of
-/// being somebody new grow more slowly than that of joining anybody from where faces lie onwards.
+/// Degrees of freedom of the density of people's means, as a multiple of the number of axes: as many make the
+/// cost of being somebody new grow more slowly than that of joining anybody from where faces lie onwards.
 const TAIL: f64 = 1.0;
-/// Within people embeddings carry about so many independent numbers, whatever their dimension: (tr Sigma)^2 / tr Sigma^2
-/// of people with many photos is 46, 49 and 62 under three networks of 128 and 256 dimensions. The density of faces
-/// counts to the power that makes it so many. With more than this power people with a hundred photos are cut.
+/// Within people embeddings carry about so many independent numbers, whatever their dimension: (tr Sigma)^2 /
+/// tr Sigma^2 of people with many photos is 46, 49 and 62 under three networks of 128 and 256 dimensions. The
+/// density of faces counts to the power that makes it so many. With more than this power people with a
+/// hundred photos are cut.
 const EFFECTIVE: f64 = 50.0;
 const MOST_POWER: f64 = 0.35;
 /// The standard deviation of ln lambda: about as much as photos vary.
 const SPREAD: f64 = 0.3;
-/// Without it strangers gather in one identity after all, each at a wide scale, where thousands of people are seen once
-/// under a middling or weak network; with twice as much people are cut.
+/// Without it strangers gather in one identity after all, each at a wide scale, where thousands of people are
+/// seen once under a middling or weak network; with twice as much people are cut.
 const LOOKALIKES: f64 = 1.0;
 /// The between-person variances are rounded to so many values, which makes a face's mean part cheap to weigh.
 const LEVELS: usize = 8;
@@ -47,10 +50,11 @@ const LEVELS: usize = 8;
 const MOST_FACES: f64 = 30.0;
 
 impl Full {
-    /// From people who are known, each a list of rows: expectation-maximisation of `x = m + b + w`, `b ~ N(0, B)` per
-    /// person, `w ~ N(0, W)` per face. By as many pseudo-observations as there are axes, W is shrunk towards equal
-    /// variances and B towards the shape of W, so that few faces are enough. The axes that set these people apart set
-    /// others less apart, so the variances along them are those of people who were left out.
+    /// From people who are known, each a list of rows: expectation-maximisation of `x = m + b + w`,
+    /// `b ~ N(0, B)` per person, `w ~ N(0, W)` per face. By as many pseudo-observations as there are axes, W
+    /// is shrunk towards equal variances and B towards the shape of W, so that few faces are enough. The axes
+    /// that set these people apart set others less apart, so the variances along them are those of people who
+    /// were left out.
     pub fn from_people(embeddings: &Embeddings, people: &[Vec<usize>]) -> Self {
         let sorted = Sorted::new(embeddings, people);
         let (transform, psi) = sorted.axes_by_psi();
@@ -70,9 +74,10 @@ impl Full {
         sorted.prior(&scaled, between)
     }
 
-    /// From people who are only supposed to be such, because a sampler put their faces together. Between people
-    /// everything is taken to vary in the same way as within, only more: `B = psi W`. A B of its own would be that of
-    /// the few people who are there, and of the pieces they may still be in, and cut them further.
+    /// From people who are only supposed to be such, because a sampler put their faces together. Between
+    /// people everything is taken to vary in the same way as within, only more: `B = psi W`. A B of its own
+    /// would be that of the few people who are there, and of the pieces they may still be in, and cut them
+    /// further.
     pub fn from_supposed(embeddings: &Embeddings, people: &[Vec<usize>]) -> Self {
         let sorted = Sorted::new(embeddings, people);
         let within = sorted.within();
@@ -81,10 +86,11 @@ impl Full {
         sorted.prior(&transform, vec![psi; transform.nrows()])
     }
 
-    /// From faces alone, before anybody is supposed: within people the variance is what sets a face apart from the one
-    /// most like it, where that is little (a quarter of the faces are taken to have another of the same person), and
-    /// half of all variance otherwise; alike in all directions. Too little is mended by the rounds that follow, which
-    /// join what belongs together; too much is not: two people taken for one make their difference a way to vary.
+    /// From faces alone, before anybody is supposed: within people the variance is what sets a face apart
+    /// from the one most like it, where that is little (a quarter of the faces are taken to have another of
+    /// the same person), and half of all variance otherwise; alike in all directions. Too little is mended by
+    /// the rounds that follow, which join what belongs together; too much is not: two people taken for one
+    /// make their difference a way to vary.
     pub fn from_faces(embeddings: &Embeddings) -> Self {
         let everyone: Vec<Vec<usize>> = (0..embeddings.len()).map(|row| vec![row]).collect();
         let sorted = Sorted::new(embeddings, &everyone);
@@ -219,8 +225,8 @@ impl Sorted {
         means
     }
 
-    /// The scatter of faces about their person's mean, each person times `factor` of its size, and the degrees of
-    /// freedom.
+    /// The scatter of faces about their person's mean, each person times `factor` of its size, and the
+    /// degrees of freedom.
     fn scatter(&self, factor: impl Fn(usize) -> f64) -> (Mat<f64>, f64) {
         let means = self.means();
         let (mut residuals, mut freedom, mut r) = (self.y.clone(), 0.0, 0);
@@ -307,8 +313,8 @@ fn brought_to(length: Option<f64>, embeddings: &Embeddings) -> Embeddings {
     Embeddings::new(scaled.collect(), embeddings.dimension()).expect("they are as finite as before")
 }
 
-/// The length that embeddings are brought to, where theirs vary (it tells the quality of a photo, not whose it is), and
-/// a variance that is as good as none beside them.
+/// The length that embeddings are brought to, where theirs vary (it tells the quality of a photo, not whose
+/// it is), and a variance that is as good as none beside them.
 fn sizes_of(embeddings: &Embeddings) -> (Option<f64>, f64) {
     let mut norms: Vec<f64> = embeddings.rows().map(norm_of).collect();
     norms.sort_by(f64::total_cmp);
@@ -375,8 +381,9 @@ impl Sorted {
         }
     }
 
-    /// Per run of axes, the within-person variance and its ratio psi to the between-person one, of people along the
-    /// axes that were found without them. As estimated from the people who gave the axes, psi is about twice as large.
+    /// Per run of axes, the within-person variance and its ratio psi to the between-person one, of people
+    /// along the axes that were found without them. As estimated from the people who gave the axes, psi is
+    /// about twice as large.
     fn variances_of_others(&self, runs: &[Range<usize>]) -> Vec<(f64, f64)> {
         let d = self.y.ncols();
         let (mut residuals, mut freedom, mut means) = (vec![0.0; d], 0.0, vec![0.0; d]);
@@ -519,8 +526,9 @@ mod tests {
         let full = Full::from_people(&faces, &people);
         assert_eq!(full.n_axes(), 4);
         full.check(4).unwrap();
-        // Residuals of people with several faces, in the transformed space, have unit covariance: 1,600 degrees of
-        // freedom give each entry a standard error of 0.035, and shrinkage moves it by less than 0.01.
+        // Residuals of people with several faces, in the transformed space, have unit covariance: 1,600
+        // degrees of freedom give each entry a standard error of 0.035, and shrinkage moves it by less than
+        // 0.01.
         let y = |row: usize| -> Vec<f64> {
             let x = faces.row(row);
             let rows = full.prior().transform.chunks_exact(4);
@@ -542,15 +550,16 @@ mod tests {
             let wanted = if cell % 5 == 0 { 1.0 } else { 0.0 };
             assert!((sum / freedom - wanted).abs() < 0.16, "{cell}: {}", sum / freedom);
         }
-        // The between-person variances are the generalised eigenvalues of B and W; from 400 people each is known to
-        // about 9 %, their product to about 20 %.
+        // The between-person variances are the generalised eigenvalues of B and W; from 400 people each is
+        // known to about 9 %, their product to about 20 %.
         assert!(full.prior().between.windows(2).all(|pair| pair[0] >= pair[1]));
         let product: f64 = full.prior().between.iter().product();
         let exact = (9.0 * 1.0 * 4.0 * 2.25) / (0.36 * 4.0);
         assert!((product / exact).ln().abs() < 0.6, "{product} {exact}");
     }
 
-    /// 40 people of 30 faces in 4 dimensions, the faces of each about as wide along the axes as `widths` says.
+    /// 40 people of 30 faces in 4 dimensions, the faces of each about as wide along the axes as `widths`
+    /// says.
     fn freedom_of(widths: impl Fn(&mut Rng) -> [f64; 4]) -> f64 {
         let (mut rng, mut values) = (driver(7), Vec::new());
         for _ in 0..40 {

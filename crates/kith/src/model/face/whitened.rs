@@ -1,4 +1,5 @@
-//! The faces of a dataset under a face model's transform: each worked out when first asked for, once for all chains.
+//! The faces of a dataset under a face model's transform: each worked out when first asked for, once for all
+//! chains.
 
 use std::sync::{Arc, OnceLock};
 

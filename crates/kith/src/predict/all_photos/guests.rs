@@ -1,15 +1,17 @@
 //! Faces that are asked about together are seated together: guests of one new context (deviation D11).
 //!
-//! Under each draw the training faces keep their seats, and the guests are the faces of a context of their own. A guest sits
-//! with somebody seen with weight N_i + alpha_c pi_0i, where N_i counts guests only, with somebody whom other guests have
-//! brought likewise, and with somebody new with weight alpha_c pi_0'; each times what the faces there, of training and of
-//! guests, say of this one. Whoever came with the guests was never seen in training: a stranger. So the other photos tell
-//! how many strangers there are, who of those seen is there, and what they look like today.
+//! Under each draw the training faces keep their seats, and the guests are the faces of a context of their
+//! own. A guest sits with somebody seen with weight N_i + alpha_c pi_0i, where N_i counts guests only, with
+//! somebody whom other guests have brought likewise, and with somebody new with weight alpha_c pi_0'; each
+//! times what the faces there, of training and of guests, say of this one. Whoever came with the guests was
+//! never seen in training: a stranger. So the other photos tell how many strangers there are, who of those
+//! seen is there, and what they look like today.
 //!
-//! Guests are seated one by one in a random order, then reseated in turn (the Gibbs sampler of §C.2 for these faces
-//! alone); between the rounds several move at once (`regroup.rs`), and the shares of pi_0' that newcomers have are redrawn
-//! (§C.1). The answer about a guest is the probability of each of its seats given all others', averaged over the last
-//! rounds. A guest that stays keeps its scale; one that moves draws it anew.
+//! Guests are seated one by one in a random order, then reseated in turn (the Gibbs sampler of §C.2 for these
+//! faces alone); between the rounds several move at once (`regroup.rs`), and the shares of pi_0' that
+//! newcomers have are redrawn (§C.1). The answer about a guest is the probability of each of its seats given
+//! all others', averaged over the last rounds. A guest that stays keeps its scale; one that moves draws it
+//! anew.
 
 mod regroup;
 
@@ -39,8 +41,8 @@ struct Rounds {
 const ROUNDS: Rounds = Rounds { before: 5, counted: 6 };
 /// A seat so many nats below the best of those seen is no seat for a guest, unless another sits there.
 const REACH: f64 = 16.0;
-/// What an identity that guests have joined says of a face so far below its best seat is looked at anew only when the
-/// number of its guests has changed by a quarter.
+/// What an identity that guests have joined says of a face so far below its best seat is looked at anew only
+/// when the number of its guests has changed by a quarter.
 const FAR: f64 = 25.0;
 /// An answer is the same whenever it is asked for.
 const SEED: u64 = 0x6775_6573_7473;
@@ -299,7 +301,8 @@ impl<'a> Room<'a> {
         true
     }
 
-    /// A host without guests yet: an identity of the draw, or a newcomer with a share b ~ Beta(1, alpha_0) of pi_0'.
+    /// A host without guests yet: an identity of the draw, or a newcomer with a share b ~ Beta(1, alpha_0) of
+    /// pi_0'.
     fn open(&mut self, identity: Option<u32>) -> usize {
         let ln_weight = match identity {
             Some(number) => self.draw.ln_weight[number as usize],
@@ -430,7 +433,8 @@ impl<'a> Room<'a> {
         }
     }
 
-    /// (C.1) and (C.2) for those who came with the guests: their shares of pi_0' ~ Dir(T_1, ..., T_K, alpha_0).
+    /// (C.1) and (C.2) for those who came with the guests: their shares of pi_0' ~ Dir(T_1, ..., T_K,
+    /// alpha_0).
     fn redraw_weights(&mut self) {
         let newcomers = self.hosts.iter().flatten().filter(|host| host.identity.is_none());
         let mut shares: Vec<f64> = newcomers
@@ -462,10 +466,10 @@ mod tests {
     /// One draw so many times over: the same seats to choose from, each time seated by other random numbers.
     const COPIES: usize = 64;
 
-    /// Guests against the exact joint of a photo's faces, which is summed over all their seats. Repetitions are
-    /// independent, so that their spread is the error of their mean: Student's t with 63 degrees of freedom leaves 3e-5
-    /// beyond 4.5 standard errors. What is so rare that no round has seen it does not show in the spread: where ten rounds
-    /// in all should have, that happens with probability 5e-5.
+    /// Guests against the exact joint of a photo's faces, which is summed over all their seats. Repetitions
+    /// are independent, so that their spread is the error of their mean: Student's t with 63 degrees of
+    /// freedom leaves 3e-5 beyond 4.5 standard errors. What is so rare that no round has seen it does not
+    /// show in the spread: where ten rounds in all should have, that happens with probability 5e-5.
     #[test]
     fn guests_sit_as_often_as_the_sum_over_all_seatings_says() {
         let mut n_compared = 0;

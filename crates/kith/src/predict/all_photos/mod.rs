@@ -1,21 +1,21 @@
 //! Faces that are asked about together: who is on the other photos tells who is on this one (deviation D11).
 //!
-//! The photos of a week at home hold hardly anybody new, those of a wedding hardly anybody known. Both may be asked
-//! about after the same training, whose next face would be new with probability alpha_c pi_0' / (N_c. + alpha_c). So an
-//! occasion is a context of its own. Where training had no contexts, its faces are seated together in that one
-//! (`guests.rs`).
+//! The photos of a week at home hold hardly anybody new, those of a wedding hardly anybody known. Both may be
+//! asked about after the same training, whose next face would be new with probability alpha_c pi_0' / (N_c. +
+//! alpha_c). So an occasion is a context of its own. Where training had no contexts, its faces are seated
+//! together in that one (`guests.rs`).
 //!
-//! Where the photos have contexts that training knows, or are too many, only the occasion's share s of strangers is learnt
-//! from them, with the prior that a context without faces gives it,
+//! Where the photos have contexts that training knows, or are too many, only the occasion's share s of
+//! strangers is learnt from them, with the prior that a context without faces gives it,
 //!
 //! `s ~ Beta(alpha_c pi_0', alpha_c (1 - pi_0'))`,
 //!
-//! With s integrated out, face n of an occasion of M is new with prior odds (alpha_c pi_0' + S) : (alpha_c (1 - pi_0') +
-//! M - 1 - S), where S is how many of the others are: the seat weights of that context. Per draw, S is taken at its
-//! expectation, which is worked out for all faces in turn until it stands (the collapsed variational scheme of zeroth
-//! order; Asuncion et al. 2009). One face alone has prior probability pi_0'. Those who have been seen keep their
-//! proportions: pi_0i, as in a context without faces; N_ci + alpha_c pi_0i where contexts are told apart and so the
-//! photo's is one of them.
+//! With s integrated out, face n of an occasion of M is new with prior odds (alpha_c pi_0' + S) : (alpha_c (1 -
+//! pi_0') + M - 1 - S), where S is how many of the others are: the seat weights of that context. Per draw, S
+//! is taken at its expectation, which is worked out for all faces in turn until it stands (the collapsed
+//! variational scheme of zeroth order; Asuncion et al. 2009). One face alone has prior probability pi_0'.
+//! Those who have been seen keep their proportions: pi_0i, as in a context without faces; N_ci + alpha_c
+//! pi_0i where contexts are told apart and so the photo's is one of them.
 
 mod guests;
 mod share;
@@ -80,7 +80,8 @@ impl Posterior {
             return Occasion { photos, shares: vec![None; photos.len()], together };
         }
         let step = n_faces.div_ceil(MOST_FACES).max(1);
-        // Per photo that is looked at, and face of it: ln of how much better a stranger explains it, per draw.
+        // Per photo that is looked at, and face of it: ln of how much better a stranger explains it, per
+        // draw.
         let looked: Vec<usize> = (0..photos.len()).step_by(step).collect();
         let of_photo = |&number: &usize| -> Vec<Vec<f64>> {
             let NewPhoto { context, faces } = &photos[number];

@@ -6,7 +6,8 @@ use crate::predict::posterior::Pooled;
 const ROUNDS: usize = 500;
 const STILL: f64 = 1e-6;
 
-/// Pseudo-counts of strangers and of people seen: alpha_c pi_0' and alpha_c (1 - pi_0'), alpha_c the mean of all contexts.
+/// Pseudo-counts of strangers and of people seen: alpha_c pi_0' and alpha_c (1 - pi_0'), alpha_c the mean of
+/// all contexts.
 pub(super) fn prior(draw: &Pooled) -> [f64; 2] {
     let total: f64 = draw.contexts.iter().map(|context| context.concentration).sum();
     let alpha_c = total / draw.contexts.len() as f64;
@@ -14,8 +15,8 @@ pub(super) fn prior(draw: &Pooled) -> [f64; 2] {
     [alpha_c * draw.ln_unseen.exp(), alpha_c * of_seen].map(|count| count.max(1e-12))
 }
 
-/// For photos of these sizes, whose faces have these ln ratios: the share of strangers that each photo's others make
-/// probable, then that of all.
+/// For photos of these sizes, whose faces have these ln ratios: the share of strangers that each photo's
+/// others make probable, then that of all.
 pub(super) fn shares(ln_ratios: &[f64], sizes: &[usize], prior: [f64; 2]) -> Vec<f64> {
     let n = ln_ratios.len() as f64;
     let [a, b] = prior;
@@ -72,7 +73,8 @@ mod tests {
     #[test]
     fn one_face_alone_has_the_prior_share_and_many_have_their_own() {
         assert!((shares(&[1.3], &[1], [1.0, 3.0])[0] - 0.25).abs() < 1e-12);
-        // Faces with normal ln ratios of mean +-2 and variance 4 are calibrated evidence; 600 of 2,000 are strangers.
+        // Faces with normal ln ratios of mean +-2 and variance 4 are calibrated evidence; 600 of 2,000 are
+        // strangers.
         let mut rng = crate::random::driver(3);
         let ln_ratios: Vec<f64> =
             (0..2_000).map(|n| if n < 600 { 2.0 } else { -2.0 } + 2.0 * rng.normal()).collect();

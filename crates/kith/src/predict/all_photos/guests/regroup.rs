@@ -1,12 +1,15 @@
-//! Several guests change their seats at once: split-merge moves (Jain & Neal 2004, Dahl 2005) in which a newcomer comes or goes.
+//! Several guests change their seats at once: split-merge moves (Jain & Neal 2004, Dahl 2005) in which a
+//! newcomer comes or goes.
 //!
-//! Photos of a stranger that have sat down with somebody seen hold each other there, and cannot leave one by one.
+//! Photos of a stranger that have sat down with somebody seen hold each other there, and cannot leave one by
+//! one.
 
 use super::Room;
 use crate::math::ln_add_exp;
 use crate::model::face::{Centred, Group};
 
-/// In a round before answers count, and in one that counts, so many moves are tried, and one more for so many guests.
+/// In a round before answers count, and in one that counts, so many moves are tried, and one more for so many
+/// guests.
 const TRIES: [(usize, usize); 2] = [(40, 4), (10, 16)];
 /// With more guests than this no more are tried: each takes longer, and moves more.
 const MANY: usize = 400;
@@ -109,8 +112,8 @@ impl Room<'_> {
         self.set_group(to, joined);
     }
 
-    /// Parts the guests of a host: the first leaves, the second stays, the others follow one of them, one by one in a random
-    /// order; or those who sit at the place `left` are known to follow the first.
+    /// Parts the guests of a host: the first leaves, the second stays, the others follow one of them, one by
+    /// one in a random order; or those who sit at the place `left` are known to follow the first.
     fn parted(
         &mut self,
         first: usize,
@@ -151,8 +154,8 @@ impl Room<'_> {
         Parts { stay, leave, ln_q }
     }
 
-    /// ln of how much more probable guests are in two parts than together: their seats, their faces and repeats. A newcomer's
-    /// share of pi_0' is drawn from its prior, which cancels.
+    /// ln of how much more probable guests are in two parts than together: their seats, their faces and
+    /// repeats. A newcomer's share of pi_0' is drawn from its prior, which cancels.
     fn ln_parted_over_joined(&self, parts: &Parts, ln_unseen: f64, joined: &Group) -> f64 {
         let Parts { stay, leave, .. } = parts;
         let model = &self.posterior.model.face;
@@ -168,8 +171,8 @@ impl Room<'_> {
         ln_seats + ln_faces - ln_repeats
     }
 
-    /// ln of how much likelier it is to try and join these parts, of all pairs of guests, than to part them, of pairs who
-    /// share a host.
+    /// ln of how much likelier it is to try and join these parts, of all pairs of guests, than to part them,
+    /// of pairs who share a host.
     fn ln_choices(&self, parts: &Parts) -> f64 {
         let n_joined = parts.stay.guests.len() + parts.leave.guests.len();
         ((n_joined - 1) as f64 / (self.guests.len() - 1) as f64).ln()
