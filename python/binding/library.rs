@@ -123,7 +123,7 @@ impl Library {
             let mut prior = |share: f64| progress.reach(100.0 * share);
             let mut begins = |most: u64| progress.begin(most);
             let mut told = Told { prior: &mut prior, begins: &mut begins, goes_on: &mut |_| () };
-            let plan = Plan { sweeps, chains, seed };
+            let plan = Plan { sweeps, chains, seed, least: 0 };
             let (believed, changes) =
                 progress.watch(|watch| Believed::learn(&library, &plan, watch, &mut told))?;
             Ok(json!({

@@ -8,8 +8,8 @@ use kith::chain::Start;
 use crate::bench::args::BenchOptions;
 use crate::library::args::{
     AddOptions, AskOptions, ExportOptions, ForgetOptions, IgnoreOptions, ImportOptions, LearnOptions,
-    LogOptions, NameOptions, NotOptions, PairOptions, PeopleOptions, ReadOptions, UndoOptions, WatchOptions,
-    WhoOptions,
+    LogOptions, NameOptions, NotOptions, PageOptions, PairOptions, PeopleOptions, ReadOptions, ServeOptions,
+    UndoOptions, WatchOptions, WhoOptions,
 };
 
 /// kith learns who is who from faces, mostly unnamed, on your own machine.
@@ -54,6 +54,8 @@ pub enum Verb {
     Redo(ReadOptions),
     /// Ask what would settle most faces
     Ask(AskOptions),
+    /// Show a library in the browser: look, answer, correct
+    Serve(ServeOptions),
     /// Take frames from stdin and answer each (NDJSON)
     Watch(WatchOptions),
     /// Remove a person, a face or a name with every trace
@@ -96,6 +98,11 @@ pub struct DemoOptions {
     /// Also write the week as a page to look at, with pictures
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
+    /// Show the week in the browser instead, as a library with drawn photos; it is gone when this ends
+    #[arg(long, conflicts_with = "report")]
+    pub serve: bool,
+    #[command(flatten)]
+    pub page: PageOptions,
 }
 
 /// Options of `kith fit`.

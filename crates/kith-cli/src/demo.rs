@@ -1,6 +1,7 @@
 //! `kith demo`: a week of a person's encounters, generated, learnt photo by photo, and told.
 
 mod account;
+mod album;
 mod diary;
 mod journal;
 mod page;
@@ -24,6 +25,9 @@ pub fn run(options: &DemoOptions) -> anyhow::Result<Outcome> {
         check_place(path)?;
     }
     let week = Week::new(options.days as usize, options.seed)?;
+    if options.serve {
+        return album::serve(&week, &options.page);
+    }
     let journal = journal::live(&week, options.seed)?;
     let account = Account::new(&week, &journal);
     let diary = diary::entries(&week, &journal);

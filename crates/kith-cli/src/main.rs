@@ -79,6 +79,7 @@ fn run(verb: Verb) -> anyhow::Result<Outcome> {
         Verb::Redo(options) => library::log::redo(&options),
         Verb::Ask(options) => library::ask::run(&options),
         Verb::Models(options) => models::run(&options),
+        Verb::Serve(options) => library::serve::run(&options),
         Verb::Watch(options) => library::watch::run(&options),
         Verb::Forget(options) => library::forget::run(&options),
         Verb::Export(options) => library::export::run(&options),

@@ -95,7 +95,12 @@ fn main() -> Result<(), Failure> {
 fn learn(library: &Library, sweeps: u64) -> Result<(), Failure> {
     let watch = Watch { stop: &AtomicBool::new(false), swept: &|| () };
     let mut told = Told { prior: &mut |_| (), begins: &mut |_| (), goes_on: &mut |_| () };
-    Believed::learn(library, &Plan { sweeps: Some(sweeps), chains: None, seed: Some(1) }, &watch, &mut told)?;
+    Believed::learn(
+        library,
+        &Plan { sweeps: Some(sweeps), chains: None, seed: Some(1), least: 0 },
+        &watch,
+        &mut told,
+    )?;
     Ok(())
 }
 

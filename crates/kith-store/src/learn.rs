@@ -27,6 +27,8 @@ pub struct Plan {
     pub chains: Option<u32>,
     /// Makes it repeatable, where no chain has been started yet.
     pub seed: Option<u64>,
+    /// Interrupted after fewer sweeps than this, nothing is kept: what was believed before is the better guess.
+    pub least: u64,
 }
 
 /// Whoever is told how far learning is.
@@ -118,9 +120,12 @@ impl Believed {
         if let Some(error) = failed {
             return Err(error);
         }
+        let is_too_early = learnt.is_interrupted && learnt.sweeps < plan.least;
         let mut believed = Self { belief, rows };
-        believed.save(library, None)?;
-        let mut changes = changes(&before, &library.people()?);
+        if !is_too_early {
+            believed.save(library, None)?;
+        }
+        let mut changes = Changes::between(&before, &library.people()?);
         changes.sweeps = believed.belief.chains().first().map_or(0, Chain::n_sweeps);
         changes.is_interrupted = learnt.is_interrupted;
         changes.r_hat = learnt.r_hat;
@@ -128,23 +133,25 @@ impl Believed {
     }
 }
 
-/// What is different between two lists of people.
-fn changes(before: &[Person], after: &[Person]) -> Changes {
-    let known: BTreeMap<PersonId, usize> =
-        before.iter().map(|person| (person.id, person.faces.len())).collect();
-    let mut changes = Changes::default();
-    for person in after {
-        match known.get(&person.id) {
-            None => changes.new_people += 1,
-            Some(&n) if person.faces.len() > n => {
-                changes.gained.push((person.title(), person.faces.len() - n));
+impl Changes {
+    /// What is different between two lists of people.
+    pub fn between(before: &[Person], after: &[Person]) -> Self {
+        let known: BTreeMap<PersonId, usize> =
+            before.iter().map(|person| (person.id, person.faces.len())).collect();
+        let mut changes = Self::default();
+        for person in after {
+            match known.get(&person.id) {
+                None => changes.new_people += 1,
+                Some(&n) if person.faces.len() > n => {
+                    changes.gained.push((person.title(), person.faces.len() - n));
+                }
+                Some(_) => {}
             }
-            Some(_) => {}
+            changes.uncertain += person.faces.iter().filter(|face| face.p < 0.6).count();
         }
-        changes.uncertain += person.faces.iter().filter(|face| face.p < 0.6).count();
+        changes.gone_people =
+            before.iter().filter(|person| after.iter().all(|other| other.id != person.id)).count();
+        changes.gained.sort_by_key(|(title, n)| (std::cmp::Reverse(*n), title.clone()));
+        changes
     }
-    changes.gone_people =
-        before.iter().filter(|person| after.iter().all(|other| other.id != person.id)).count();
-    changes.gained.sort_by_key(|(title, n)| (std::cmp::Reverse(*n), title.clone()));
-    changes
 }

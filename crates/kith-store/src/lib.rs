@@ -62,4 +62,4 @@ pub use photos::{Embedded, NewPhoto, Photo, PhotoFace, Sidecar, Told as ToldName
 pub use places::ContextRule;
 pub use snapshot::{Rows, Snapshot};
 pub use watch::{Seen, Watcher};
-pub use who::{Who, Why};
+pub use who::{Asked, Who, Why};

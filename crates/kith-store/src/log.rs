@@ -171,6 +171,12 @@ impl Library {
         Ok(entries)
     }
 
+    /// The last entry of the log.
+    pub fn last_entry(&self) -> Result<EntryId, StoreError> {
+        let query = "SELECT coalesce(max(id), 0) FROM evidence";
+        self.run(|| self.connection.query_row(query, [], |row| row.get(0)))
+    }
+
     /// Takes back the last `n` acts that people made by hand and that stand; returns them, the latest first.
     pub fn undo(&self, by: &str, n: usize) -> Result<Vec<ActId>, StoreError> {
         self.write(|_| {
@@ -202,6 +208,30 @@ impl Library {
             let Some(&act) = undone.last() else { return Ok(None) };
             self.append_undo(by, Kind::Redo, act)?;
             Ok(Some(act))
+        })
+    }
+
+    /// Takes back one act, whichever it is; `false` where it does not stand. Refused where there is no such act.
+    pub fn take_back(&self, by: &str, act: ActId) -> Result<bool, StoreError> {
+        self.turn(by, act, Kind::Undo)
+    }
+
+    /// Makes one act stand again; `false` where it stands. Refused where there is no such act.
+    pub fn restore(&self, by: &str, act: ActId) -> Result<bool, StoreError> {
+        self.turn(by, act, Kind::Redo)
+    }
+
+    fn turn(&self, by: &str, act: ActId, kind: Kind) -> Result<bool, StoreError> {
+        self.write(|_| {
+            let log = self.log()?;
+            let Some(entry) = log.iter().find(|entry| entry.act == act && entry.undoes.is_none()) else {
+                return Err(StoreError::refused(format!("found no act {act}, wanted one of the log")));
+            };
+            let is_news = entry.stands == (kind == Kind::Undo);
+            if is_news {
+                self.append_undo(words::id("speaker", by)?, kind, act)?;
+            }
+            Ok(is_news)
         })
     }
 
@@ -255,4 +285,32 @@ pub(crate) fn next_act(library: &Library) -> Result<ActId, StoreError> {
 /// Seconds since 1970.
 pub(crate) fn now() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{NewFace, NewFrame};
+
+    #[test]
+    fn any_act_is_taken_back_and_restored() {
+        let folder = tempfile::tempdir().unwrap();
+        let library = Library::open_or_create(&folder.path().join("lib")).unwrap();
+        let face =
+            |k: i16| NewFace { key: k.to_string(), embedding: vec![k.into(), 2.0], ..NewFace::default() };
+        let frames = [1, 2].map(|k| NewFrame { faces: vec![face(k)], ..NewFrame::default() });
+        library.add(&frames, None).unwrap();
+        let name =
+            |face, name| Saying { kind: Kind::Name, face: FaceRow(face), other: None, name: Some(name) };
+        let acts = [name(1, "Ann"), name(2, "Ben")].map(|saying| library.say("me", &[saying]).unwrap());
+        let standing = || library.log().unwrap().iter().map(|entry| entry.stands).collect::<Vec<_>>();
+        assert!(library.take_back("me", acts[0]).unwrap());
+        assert_eq!(standing(), [false, true, true]);
+        assert!(!library.take_back("me", acts[0]).unwrap(), "once is enough");
+        assert!(!library.restore("me", acts[1]).unwrap(), "it stands");
+        assert!(library.restore("me", acts[0]).unwrap());
+        assert_eq!(standing(), [true; 4]);
+        let refused = library.take_back("me", ActId(99)).unwrap_err().to_string();
+        assert!(refused.contains("no act 99"), "{refused}");
+    }
 }

@@ -41,6 +41,8 @@ pub const MODEL: Meta<String> = Meta::named("model");
 pub const MODEL_FACES: Meta<usize> = Meta::named("model_faces");
 /// How photos get their contexts.
 pub const PHOTO_CONTEXT: Meta<String> = Meta::named("photo_context");
+/// The face that each person is shown by, where somebody chose one: JSON, person to face.
+pub const PICTURES: Meta<String> = Meta::named("pictures");
 /// There when the model was learnt from other people.
 pub const BACKGROUND: Meta<u8> = Meta::named("background");
 

@@ -41,31 +41,30 @@ pub struct Member {
     pub key: String,
     /// How sure it is that this is the person.
     pub p: f64,
-}
-
-/// A face, with whose it is and where it was.
-struct Sighting {
-    person: PersonId,
-    member: Member,
-    frame: FrameRow,
-    time: Option<String>,
-    context: Option<String>,
+    /// The frame that it is on.
+    pub frame: FrameRow,
+    /// When that was, as given.
+    pub time: Option<String>,
+    /// Where that was.
+    pub context: Option<String>,
 }
 
 impl Person {
     /// One more face.
-    fn meet(&mut self, seen: Sighting) {
-        seen.context.into_iter().for_each(|context| *self.contexts.entry(context).or_default() += 1);
-        if let Some(time) = seen.time {
-            let seconds = |text: &str| kith_io::time::seconds(text).unwrap_or(f64::NAN);
+    fn meet(&mut self, face: Member) {
+        if let Some(context) = &face.context {
+            *self.contexts.entry(context.clone()).or_default() += 1;
+        }
+        if let Some(time) = &face.time {
+            let seconds = |text: &str| seconds(text).unwrap_or(f64::NAN);
             let (first, last) = self.seen.get_or_insert_with(|| (time.clone(), time.clone()));
-            if seconds(&time) < seconds(first) {
-                *first = time;
-            } else if seconds(&time) > seconds(last) {
-                *last = time;
+            if seconds(time) < seconds(first) {
+                first.clone_from(time);
+            } else if seconds(time) > seconds(last) {
+                last.clone_from(time);
             }
         }
-        self.faces.push(seen.member);
+        self.faces.push(face);
     }
 
     /// "named", "familiar" or "stranger": someone seen once and never named.
@@ -81,6 +80,11 @@ impl Person {
     pub fn title(&self) -> String {
         self.name.clone().unwrap_or_else(|| format!("person {}", self.id))
     }
+}
+
+/// When something was, in seconds since 1970; a time without a zone, as photos have it, is taken for Greenwich's.
+pub fn seconds(time: &str) -> Option<f64> {
+    kith_io::time::seconds(time).or_else(|| kith_io::time::seconds(&format!("{time}Z")))
 }
 
 impl Library {
@@ -149,16 +153,16 @@ impl Library {
     }
 
     /// Every face with whose it is, the most certain first.
-    fn sightings(&self) -> Result<Vec<Sighting>, StoreError> {
+    fn members(&self) -> Result<Vec<(PersonId, Member)>, StoreError> {
         let query = "SELECT person, faces.id, faces.key, p, frame, time, contexts.name FROM members \
                      JOIN faces ON faces.id = face JOIN frames ON frames.id = frame \
                      LEFT JOIN contexts ON contexts.id = frames.context ORDER BY p DESC, faces.id";
         self.run(|| {
             let mut query = self.connection.prepare(query)?;
             let row = |row: &rusqlite::Row<'_>| {
-                let member = Member { row: row.get(1)?, key: row.get(2)?, p: row.get(3)? };
-                let (person, frame) = (row.get(0)?, row.get(4)?);
-                Ok(Sighting { person, member, frame, time: row.get(5)?, context: row.get(6)? })
+                let (frame, time, context) = (row.get(4)?, row.get(5)?, row.get(6)?);
+                let (key, p) = (row.get(2)?, row.get(3)?);
+                Ok((row.get(0)?, Member { row: row.get(1)?, key, p, frame, time, context }))
             };
             query.query_map([], row)?.collect()
         })
@@ -166,7 +170,7 @@ impl Library {
 
     /// Everybody: the named by name, then the familiar by how often they were seen, then strangers.
     pub fn people(&self) -> Result<Vec<Person>, StoreError> {
-        let sightings = self.sightings()?;
+        let members = self.members()?;
         let named: Vec<(PersonId, Option<String>, f64)> = self.run(|| {
             let query =
                 "SELECT people.id, names.name, name_p FROM people LEFT JOIN names ON names.id = people.name";
@@ -181,10 +185,10 @@ impl Library {
             })
             .collect();
         let mut frames: HashMap<(PersonId, FrameRow), Vec<String>> = HashMap::new();
-        for seen in sightings {
-            let Some(person) = people.get_mut(&seen.person) else { continue };
-            frames.entry((seen.person, seen.frame)).or_default().push(seen.member.key.clone());
-            person.meet(seen);
+        for (id, face) in members {
+            let Some(person) = people.get_mut(&id) else { continue };
+            frames.entry((id, face.frame)).or_default().push(face.key.clone());
+            person.meet(face);
         }
         for ((id, _), keys) in frames.into_iter().filter(|(_, keys)| keys.len() > 1) {
             let conflict = format!("twice in one frame: {}", keys.join(", "));

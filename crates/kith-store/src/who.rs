@@ -46,18 +46,54 @@ struct Factors {
     sums: [f64; 3],
 }
 
+/// What is believed at a moment, worked out as far as all questions about faces of the library have in common.
+#[derive(Debug)]
+pub struct Asked {
+    /// What is believed.
+    pub believed: Believed,
+    person_of: Vec<Option<PersonId>>,
+    people: Vec<Vec<Option<PersonId>>>,
+}
+
+impl Asked {
+    /// Works out what many questions have in common.
+    pub fn new(believed: Believed, library: &Library) -> Result<Self, StoreError> {
+        let person_of = library.person_of_faces(&believed.rows)?;
+        let people = people_of_draws(believed.belief.draws(), &person_of);
+        believed.belief.posterior();
+        Ok(Self { believed, person_of, people })
+    }
+
+    /// As [`Believed::who`], in less time: the face's own vote for whom the draws take for its person counts too.
+    pub fn who(&self, face: FaceId) -> Who {
+        let own = self.person_of[face.index()];
+        let is_only = self.person_of.iter().filter(|person| **person == own).count() == 1;
+        let explained = self.believed.belief.who_is(face);
+        if !is_only {
+            return of_person(who(explained, &self.people), own, false);
+        }
+        let mut people = self.people.clone();
+        people.iter_mut().flatten().filter(|person| **person == own).for_each(|person| *person = None);
+        of_person(who(explained, &people), own, true)
+    }
+}
+
+/// Whose the face is, and how probable that is.
+fn of_person(mut who: Who, own: Option<PersonId>, is_only: bool) -> Who {
+    // Somebody of whom this is the only face is somebody never seen without it.
+    let p = |own| who.why.iter().find(|why| why.person == own).map_or(0.0, |why| why.p);
+    who.person = own.map(|person| (person, p((!is_only).then_some(person))));
+    who
+}
+
 impl Believed {
     /// Who a face of the library is: what the draws say of its seat, all other faces staying where they are.
     pub fn who(&self, library: &Library, face: FaceId) -> Result<Who, StoreError> {
         let mut person_of = library.person_of_faces(&self.rows)?;
         let own = person_of[face.index()].take();
         let explained = self.belief.who_is(face);
-        let mut who = who(explained, &people_of_draws(self.belief.draws(), &person_of));
-        // Somebody of whom this is the only face is somebody never seen without it.
-        let is_only = !person_of.contains(&own);
-        let p = |own| who.why.iter().find(|why| why.person == own).map_or(0.0, |why| why.p);
-        who.person = own.map(|person| (person, p((!is_only).then_some(person))));
-        Ok(who)
+        let who = who(explained, &people_of_draws(self.belief.draws(), &person_of));
+        Ok(of_person(who, own, !person_of.contains(&own)))
     }
 
     /// Who is on new photos, which are one occasion, as `kith predict` says with the same draws; and why. `after_photo`

@@ -78,7 +78,7 @@ fn learn(library: &Library, crowd: &Crowd, seed: u64) -> anyhow::Result<Vec<Figu
         note(format!("{passed:.1} s: {} people after {} sweeps", now.n_people, now.sweeps.0));
     };
     let mut told = Told { prior: &mut |_| (), begins: &mut |_| (), goes_on: &mut goes_on };
-    let plan = Plan { sweeps: None, chains: None, seed: Some(seed) };
+    let plan = Plan { sweeps: None, chains: None, seed: Some(seed), least: 0 };
     let (_, changes) = Believed::learn(library, &plan, &Watch::nobody(), &mut told)?;
     let passed = started.elapsed().as_secs_f64();
     let mut found = vec![0; crowd.truth.len()];

@@ -128,6 +128,32 @@ pub struct WhoOptions {
     pub json: bool,
 }
 
+/// Options of `kith serve`.
+#[derive(Debug, Args)]
+pub struct ServeOptions {
+    /// The library file
+    pub lib: PathBuf,
+    #[command(flatten)]
+    pub page: PageOptions,
+    /// Only show: nothing can be said, and nothing is learnt
+    #[arg(long)]
+    pub read_only: bool,
+    /// Where the networks for photos are [default: $KITH_MODELS, then the folder that `kith models list` shows]
+    #[arg(long, value_name = "DIR")]
+    pub models: Option<PathBuf>,
+}
+
+/// Where the page is.
+#[derive(Debug, Args)]
+pub struct PageOptions {
+    /// The port on the loopback address; 0 takes any that is free
+    #[arg(long, default_value_t = 4848)]
+    pub port: u16,
+    /// Open the page in the browser
+    #[arg(long)]
+    pub open: bool,
+}
+
 /// Options of `kith name`.
 #[derive(Debug, Args)]
 pub struct NameOptions {

@@ -34,7 +34,7 @@ pub fn run(options: &LearnOptions) -> anyhow::Result<Outcome> {
     let stop = interrupt::listen()?;
     let sweeps = bar(1, "sweeps");
     let watch = Watch { stop, swept: &|| sweeps.inc(1) };
-    let plan = Plan { sweeps: options.sweeps, chains: options.chains, seed: options.seed };
+    let plan = Plan { sweeps: options.sweeps, chains: options.chains, seed: options.seed, least: 0 };
     let mut begins = |most| {
         looks.finish_and_clear();
         sweeps.set_length(most);

@@ -16,6 +16,7 @@ mod look;
 pub mod people;
 mod photos;
 pub mod say;
+pub mod serve;
 mod sheet;
 mod sidecars;
 pub mod watch;
@@ -28,7 +29,7 @@ use kith_store::{Believed, Library, PersonId, StoreError};
 use crate::progress::note;
 
 /// Who speaks: the user of this machine.
-fn speaker() -> String {
+pub fn speaker() -> String {
     let name = ["USER", "LOGNAME", "USERNAME"].iter().find_map(|key| std::env::var(key).ok());
     name.filter(|name| !name.is_empty()).unwrap_or_else(|| "me".to_owned())
 }

@@ -8,10 +8,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
-use kith_store::{ContextRule, Library, NewFace, NewPhoto, PhotoRow, ToldName, meta};
+use kith_server::new_face;
+use kith_store::{ContextRule, Library, NewPhoto, PhotoRow, ToldName, meta};
 use kith_vision::pipeline::{self, Outcome as Looked, Photo};
-use kith_vision::{BadPhoto, Face, File, Seen, Vision, models, names, walk};
-use serde_json::{Map, Value, json};
+use kith_vision::{BadPhoto, File, Seen, Vision, models, names, walk};
+use serde_json::{Value, json};
 
 use super::args::{AddOptions, PhotoContext};
 use crate::progress::{self, count, note};
@@ -379,34 +380,6 @@ fn new_photo(file: &File, hash: &str, path: String, key: String, seen: &Seen) ->
         camera: seen.about.camera.clone(),
         faces: faces.collect(),
         key,
-    }
-}
-
-/// A face with its measures as columns of its own.
-pub fn new_face(key: String, face: &Face) -> NewFace {
-    let mut other = Map::new();
-    let quality = &face.quality;
-    let measures = [
-        ("sharpness", quality.sharpness),
-        ("size", quality.size),
-        ("yaw", quality.yaw),
-        ("norm", quality.norm),
-    ];
-    for (name, value) in measures {
-        other.insert(name.to_owned(), Value::String(format!("{value:.3}")));
-    }
-    if let Some((name, source)) = &face.name {
-        other.insert("told".to_owned(), Value::String(name.clone()));
-        other.insert("told_by".to_owned(), Value::String((*source).to_owned()));
-    }
-    let [x, y, w, h] = face.bounds;
-    NewFace {
-        key,
-        embedding: face.embedding.clone(),
-        name: None,
-        place: Some(format!("{x:.5} {y:.5} {w:.5} {h:.5}")),
-        quality: Some(format!("{:.4}", quality.score)),
-        other,
     }
 }
 

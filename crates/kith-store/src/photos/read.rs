@@ -2,7 +2,7 @@
 
 use rusqlite::{OptionalExtension, Row};
 
-use crate::ids::{FaceRow, PhotoRow};
+use crate::ids::{FaceRow, FrameRow, PhotoRow};
 use crate::{Library, StoreError};
 
 /// A photo of the library.
@@ -10,6 +10,8 @@ use crate::{Library, StoreError};
 pub struct Photo {
     /// Its row.
     pub row: PhotoRow,
+    /// The frame of its faces, where it has any.
+    pub frame: Option<FrameRow>,
     /// The id that people use: its path from the folder that was added.
     pub key: String,
     /// Where it was last.
@@ -97,11 +99,12 @@ impl Library {
 }
 
 const PHOTOS: &str = "SELECT id, key, path, size, modified, hash, width, height, orientation, time, latitude, \
-                      longitude, camera, is_gone FROM photos";
+                      longitude, camera, is_gone, frame FROM photos";
 
 fn photo(row: &Row<'_>) -> rusqlite::Result<Photo> {
     Ok(Photo {
         row: row.get(0)?,
+        frame: row.get(14)?,
         key: row.get(1)?,
         path: row.get(2)?,
         size: row.get::<_, i64>(3)? as u64,

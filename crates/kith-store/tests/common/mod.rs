@@ -55,7 +55,7 @@ pub fn frames(numbers: std::ops::Range<usize>) -> Vec<NewFrame> {
 pub fn learn(library: &Library, sweeps: u64) -> Changes {
     let watch = Watch { stop: &AtomicBool::new(false), swept: &|| () };
     let mut told = Told { prior: &mut |_| (), begins: &mut |_| (), goes_on: &mut |_| () };
-    let plan = Plan { sweeps: Some(sweeps), chains: Some(2), seed: Some(3) };
+    let plan = Plan { sweeps: Some(sweeps), chains: Some(2), seed: Some(3), least: 0 };
     Believed::learn(library, &plan, &watch, &mut told).unwrap().1
 }
 

@@ -1,0 +1,147 @@
+//! The one who believes: takes in what was seen and said, learns while nobody asks, and shows what it came to.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use kith::chain::{Chain, Watch};
+use kith_store::{Asked, Believed, Changes, EntryId, Library, Person, Plan, StoreError, Told};
+use serde_json::json;
+
+use crate::scribe::trouble;
+use crate::serve::Desk;
+use crate::view::{View, asking, doubtful};
+use crate::words;
+
+/// Learning waits until nobody has asked for so long.
+const QUIET: Duration = Duration::from_millis(400);
+/// And begins when nothing was said for so long.
+const CALM: Duration = Duration::from_secs(3);
+/// How often another process is looked for that has added something.
+const GLANCE: Duration = Duration::from_secs(2);
+/// So many questions are thought of ahead.
+const AHEAD: usize = 12;
+/// Chains that have swept less often have not learnt yet.
+const FEW_SWEEPS: u64 = 24;
+/// A learning that was interrupted earlier is not kept.
+const LEAST_SWEEPS: u64 = 16;
+
+/// What has been taken in: the last entry, and how many faces there were.
+type Moment = (EntryId, usize);
+
+/// Thinks until the end.
+pub fn run(library: &mut Library, desk: &Arc<Desk>) {
+    let cores = std::thread::available_parallelism().map_or(2, usize::from);
+    // Learning has threads of its own, which it keeps while it waits for whoever asks.
+    let Ok(pool) = rayon::ThreadPoolBuilder::new().num_threads(cores).build() else { return };
+    let (mut believed, mut learnt): (Option<Moment>, Option<Moment>) = (None, None);
+    while !desk.is_ending() {
+        let thought = (|| {
+            // Whatever is said from here on interrupts; what was said before is seen.
+            desk.interrupt.store(desk.is_ending(), Ordering::Relaxed);
+            let now = moment(library)?;
+            if believed != Some(now) {
+                let has_learnt = believe(library, desk, believed.is_none())?;
+                learnt = learnt.or(has_learnt.then_some(now));
+                believed = Some(now);
+            } else if learnt != Some(now) && !desk.options.is_read_only && is_calm(desk, now) {
+                if pool.install(|| learn(&mut *library, desk))? {
+                    learnt = Some(now);
+                }
+            } else {
+                desk.wait(if learnt == Some(now) { GLANCE } else { QUIET });
+            }
+            Ok(())
+        })();
+        if let Err(error) = thought {
+            trouble(desk, &error);
+            desk.wait(GLANCE);
+        }
+    }
+}
+
+fn moment(library: &Library) -> Result<Moment, StoreError> {
+    Ok((library.last_entry()?, library.n_faces()?))
+}
+
+/// Whether it is time to learn: there is somebody to learn of, and nobody asks.
+fn is_calm(desk: &Desk, (_, n_faces): Moment) -> bool {
+    n_faces > 0 && desk.view().asked.is_some() && desk.attention.quiet() >= CALM
+}
+
+fn doing(desk: &Desk, what: &'static str) {
+    *desk.doing.lock().expect("nobody panics while holding it") = what;
+    desk.live.tell("doing", &json!({"doing": what}));
+}
+
+/// Takes in what was seen and said; returns whether it had learnt before.
+fn believe(library: &Library, desk: &Arc<Desk>, is_first: bool) -> Result<bool, StoreError> {
+    doing(desk, "thinking");
+    let before = desk.view();
+    let opened = match library.n_faces()? {
+        0 => None,
+        _ => match Believed::open(library) {
+            // All faces are ignored.
+            Err(StoreError::Refused(_)) => None,
+            opened => Some(opened?),
+        },
+    };
+    let Some(mut opened) = opened else {
+        desk.publish(&View::stored(library)?);
+        doing(desk, "resting");
+        return Ok(true);
+    };
+    let n_sweeps = opened.with_chains(library)?.chains().first().map_or(0, Chain::n_sweeps);
+    show(library, desk, opened)?;
+    let changes = Changes::between(&people(&before), &people(&desk.view()));
+    tell(desk, &changes, is_first);
+    doing(desk, "resting");
+    Ok(n_sweeps >= FEW_SWEEPS)
+}
+
+fn people(view: &View) -> Vec<Person> {
+    view.people.iter().map(|person| Person::clone(person)).collect()
+}
+
+/// Shows what is believed: people first, then questions, then what is doubted.
+fn show(library: &Library, desk: &Desk, believed: Believed) -> Result<(), StoreError> {
+    let stored = View::stored(library)?;
+    let earlier = desk.view();
+    desk.publish(&stored.clone().thinking_as(&earlier));
+    let asked = Arc::new(Asked::new(believed, library)?);
+    let mut view = stored.believing(asked.clone());
+    let questions = asked.believed.belief.ask(AHEAD);
+    view.questions = Arc::new(questions.iter().map(|question| asking(question, &asked)).collect());
+    view.doubtful = earlier.doubtful.clone();
+    desk.publish(&view);
+    view.doubtful = Arc::new(doubtful(&view.log, &asked));
+    desk.publish(&view);
+    Ok(())
+}
+
+/// Says what changed.
+fn tell(desk: &Desk, changes: &Changes, is_first: bool) {
+    let lines = if is_first { Vec::new() } else { words::changes(changes) };
+    desk.live.tell("view", &json!({"view": desk.view().number, "changes": lines}));
+}
+
+/// Learns until the chains agree; returns whether it came to an end.
+fn learn(library: &mut Library, desk: &Desk) -> Result<bool, StoreError> {
+    doing(desk, "learning");
+    let wait = || {
+        while desk.attention.quiet() < QUIET && !desk.interrupt.load(Ordering::Relaxed) {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    };
+    let watch = Watch { stop: &desk.interrupt, swept: &wait };
+    let plan = Plan { sweeps: None, chains: None, seed: None, least: LEAST_SWEEPS };
+    let mut told = Told { prior: &mut |_| wait(), begins: &mut |_| (), goes_on: &mut |_| () };
+    let (believed, changes) = Believed::learn(library, &plan, &watch, &mut told)?;
+    let is_done = !changes.is_interrupted;
+    if is_done {
+        show(library, desk, believed)?;
+        tell(desk, &changes, false);
+    }
+    doing(desk, "resting");
+    Ok(is_done)
+}
