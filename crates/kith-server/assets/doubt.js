@@ -47,7 +47,7 @@ export function doubt(main) {
         [t.keep, "k", () => say({ kind: "name", person: one.person.person, name: one.person.name ?? one.person.title })]]));
     const kept = meant();
     const slips = found.slips.filter((slip) => !kept.has(slip.entry)).map((slip) => settling([...slip.faces, slip.looks_like].filter(Boolean), texts.history.said[slip.kind](1, slip.name),
-      [t.slip(slip.p), slip.looks_like && t.looksLike(slip.looks_like.title)].filter(Boolean).join(", "), [
+      [t.slip(slip.p), slip.looks_like && slip.looks_like.title !== slip.name && t.looksLike(slip.looks_like.title)].filter(Boolean).join(", "), [
         [t.takeBack, "u", () => undo(slip.act).then(() => true)],
         [t.keep, "k", async () => { localStorage.setItem(MEANT, JSON.stringify([...meant(), slip.entry])); return true; }]]));
     const unsure = found.faces.slice(0, 60).map((face) => settling([face], t.is(face.title), [texts.sure(face.p), face.context].filter(Boolean).join(" · "), [
