@@ -167,12 +167,12 @@ impl Belief {
     /// How many sweeps of each chain a learning makes at most; the same for the same states, on any machine.
     pub fn most_sweeps(&self, until: &Until) -> u64 {
         until.sweeps.unwrap_or_else(|| {
-            let data = self.target.data();
-            let (n_faces, n_axes) = (data.n_faces() as f64, data.dimension() as f64);
+            let (model, data) = self.target.parts();
+            let (n_faces, n_axes) = (data.n_faces() as f64, model.face.axes().n_axes as f64);
             let n_identities = |chain: &Chain| chain.state().seating().n_identities() as f64;
             let most_identities = self.chains().iter().map(n_identities).fold(1.0, f64::max);
             // Bounds in single precision and eight at once; some forty forms of D^2, most of them in splits.
-            let per_face = match self.target.model().face.has_covariances() {
+            let per_face = match model.face.has_covariances() {
                 true => most_identities * n_axes / 8.0 + 40.0 * n_axes * n_axes,
                 false => most_identities * n_axes,
             };
