@@ -33,12 +33,8 @@ pub fn count(n: usize, what: &str) -> String {
 /// What was said.
 pub fn said(kind: Kind, face: &str, other: &str, name: &str) -> String {
     match kind {
-        Kind::Name => format!("{face} is {name}"),
-        Kind::Not => format!("{face} is not {name}"),
-        Kind::Same => format!("{face} and {other} are the same person"),
-        Kind::Different => format!("{face} and {other} are different people"),
-        Kind::Ignore => format!("{face} is nobody"),
         Kind::Undo => "an act was taken back".to_owned(),
         Kind::Redo => "an act was restored".to_owned(),
+        kind => kind.in_words(face, other, name),
     }
 }

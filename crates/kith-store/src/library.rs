@@ -167,7 +167,7 @@ impl Library {
                 Ok(()) if is_there(&file, &name) => return Ok(Claim { _file: file, path: name }),
                 Ok(()) => {}
                 Err(std::fs::TryLockError::WouldBlock) => {
-                    let (path, doing) = (self.path.clone(), "learning, watching or forgetting");
+                    let (path, doing) = (self.path.clone(), "learning, watching, serving or forgetting");
                     return Err(StoreError::Busy { path, doing });
                 }
                 Err(std::fs::TryLockError::Error(error)) => return Err(wrong(error)),
@@ -345,7 +345,7 @@ mod tests {
         let by_link = Library::open(&link).unwrap();
         let claim = library.claim().unwrap();
         let refused = by_link.claim().unwrap_err().to_string();
-        assert!(refused.contains("learning, watching or forgetting"), "{refused}");
+        assert!(refused.contains("learning, watching, serving or forgetting"), "{refused}");
         drop(claim);
         by_link.claim().unwrap();
         assert_eq!(std::fs::read_dir(elsewhere.path()).unwrap().count(), 1, "nothing lies beside the link");
@@ -369,7 +369,7 @@ mod tests {
         for _ in 0..2 {
             let claim = library.claim().unwrap();
             let refused = library.claim().unwrap_err().to_string();
-            assert!(refused.contains("learning, watching or forgetting"), "{refused}");
+            assert!(refused.contains("learning, watching, serving or forgetting"), "{refused}");
             assert!(lock.exists());
             drop(claim);
             assert!(!lock.exists());

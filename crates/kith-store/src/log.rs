@@ -51,6 +51,19 @@ impl Kind {
         Self::ALL.iter().find(|(kind, _)| *kind == self).expect("every kind has a word").1
     }
 
+    /// What was said, as a sentence.
+    pub fn in_words(self, face: &str, other: &str, name: &str) -> String {
+        match self {
+            Self::Name => format!("{face} is {name}"),
+            Self::Not => format!("{face} is not {name}"),
+            Self::Same => format!("{face} and {other} are the same person"),
+            Self::Different => format!("{face} and {other} are different people"),
+            Self::Ignore => format!("{face} is nobody"),
+            Self::Undo => "taken back".to_owned(),
+            Self::Redo => "restored".to_owned(),
+        }
+    }
+
     /// From its word.
     pub fn of(word: &str) -> Option<Self> {
         Self::ALL.iter().find(|(_, known)| *known == word).map(|(kind, _)| *kind)

@@ -71,16 +71,7 @@ fn say(library: &Library, saying: Saying<'_>, is_json: bool) -> anyhow::Result<O
 
 /// What was said.
 pub fn in_words(kind: Kind, face: &str, other: Option<&str>, name: Option<&str>) -> String {
-    let (other, name) = (other.unwrap_or("?"), name.unwrap_or("?"));
-    match kind {
-        Kind::Name => format!("{face} is {name}"),
-        Kind::Not => format!("{face} is not {name}"),
-        Kind::Same => format!("{face} and {other} are the same person"),
-        Kind::Different => format!("{face} and {other} are different people"),
-        Kind::Ignore => format!("{face} is nobody"),
-        Kind::Undo => "taken back".to_owned(),
-        Kind::Redo => "restored".to_owned(),
-    }
+    kind.in_words(face, other.unwrap_or("?"), name.unwrap_or("?"))
 }
 
 fn quoted(path: &Path) -> String {
