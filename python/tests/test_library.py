@@ -98,7 +98,7 @@ def test_one_process_at_a_time_learns(library):
     fcntl = pytest.importorskip("fcntl")
     with open(library.path + "-lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        with pytest.raises(BlockingIOError, match="learning, watching or forgetting"):
+        with pytest.raises(BlockingIOError, match="learning, watching, serving or forgetting"):
             library.learn(seed=1)
         # Reading and saying need no claim.
         library.name("face 0", "Ann")
