@@ -4,11 +4,12 @@
 //! arithmetic on vectors of identities. Of a column (an identity) these numbers are known, per scale s and
 //! level l of psi:
 //!
-//! `upper_bound = max_s (C_s - H r(G_s d) - E_s d - F r(Q_s + sum_l W_ls (p_l + t_ls)))`
+//! `upper_bound = max_s (C_s - H r(G_s d) - E_s d - F r(A_s + M_s m + T_s c))`
 //!
-//! with `d = |y|^2 + |m|^2 - v sum_l p_l`, where p is the product, d a lower bound of the squared distance to
-//! the mean, t what the face alone adds, and `r(a) = 3a (2 + a) / (6 + 6a + a^2)`, a lower bound of ln (1 +
-//! a). Rounding is on the safe side: of a product of D numbers it is at most `D 2^-24 |y| |sum|`, and
+//! with `d = |y|^2 + |ybar|^2 - v sum_l p_l`, `m = sum_l V_l p_l` and `c = sum_l U_l |y_l|^2`, where p is the
+//! product, d a lower bound of the squared distance to the mean, and `r(a) = 3a (2 + a) / (6 + 6a + a^2)`, a
+//! lower bound of ln (1 + a). (`model/face/full.rs` says where the numbers come from.) Rounding is on the safe
+//! side: of a product of D numbers it is at most `D 2^-24 |y| |sum|`, and
 //! `2 |y| |m| <= |y|^2 + |m|^2`, so that squares taken a little too small make up for it.
 //!
 //! An identity's faces spread further in some directions than in others; G_s has the widest of them, so that
@@ -31,8 +32,8 @@ const TILE: usize = 256;
 /// What is added to a bound is a little more than it is, and what is taken off a little less, for rounding.
 const A_BIT_MORE: f64 = 1e-6;
 const A_BIT_LESS: f64 = 1.0 - 1e-5;
-/// r is as good as at its limit from here on, and squares stay finite.
-const FAR: f32 = 1e9;
+/// r is as good as at its limit from here on, and the product of four numbers like it stays finite.
+const FAR: f32 = 1e6;
 
 type Lanes = [f32; LANES];
 
@@ -52,10 +53,10 @@ pub(crate) struct Screen {
     n_columns: usize,
     /// A row per identity: the sum of its faces.
     sums: Vec<f32>,
-    /// Per group of LANES identities, field after field: v, m squared, H, then C, G, E, Q and W.
+    /// Per group of LANES identities, field after field: v, |ybar|^2, H, then C, G, E, A, M, T, V and U.
     constants: Vec<f32>,
     faces: Vec<f32>,
-    /// Per face: |y|^2, then t per level and scale.
+    /// Per face: |y|^2, then |y_l|^2 per level.
     looks: Vec<f32>,
     /// A row per face.
     upper_bounds: Vec<f32>,
@@ -137,7 +138,12 @@ impl Screen {
         let fields = [of.pull, of.square, of.half * A_BIT_LESS].into_iter();
         let fields = fields.chain(constants).chain(of.gains.iter().copied());
         let less = of.commons.iter().chain(&of.of_sums).map(|value| value * A_BIT_LESS);
-        for (field, value) in fields.chain(less).chain(of.weights.iter().copied()).enumerate() {
+        let of_products = of.of_products.iter().copied();
+        let of_squares = of.of_squares.iter().map(|value| value * A_BIT_LESS);
+        let per_level = of.level_products.iter().chain(&of.level_squares).copied();
+        for (field, value) in
+            fields.chain(less).chain(of_products).chain(of_squares).chain(per_level).enumerate()
+        {
             let to = self.at(place, field);
             self.constants[to] = value as f32;
         }
@@ -176,10 +182,7 @@ impl Screen {
         face.extend(x.values().iter().map(|value| (self.unit * value) as f32));
         look.push((self.unit * self.unit * x.square() * self.safe) as f32);
         if self.of_means.is_some() {
-            for square in x.squares() {
-                let at_scale = |lambda: &f64| (0.5 * lambda * square * self.safe) as f32;
-                look.extend(self.lambdas.iter().map(at_scale));
-            }
+            look.extend(x.squares().iter().map(|square| (square * self.safe) as f32));
         }
     }
 
@@ -207,12 +210,14 @@ impl Screen {
     }
 
     fn n_looks(&self) -> usize {
-        1 + if self.of_means.is_some() { self.levels.len() * self.n_scales() } else { 0 }
+        1 + if self.of_means.is_some() { self.levels.len() } else { 0 }
     }
 
     fn n_fields(&self) -> usize {
-        let of_means = if self.of_means.is_some() { 2 + self.levels.len() } else { 0 };
-        3 + (2 + of_means) * self.n_scales()
+        match self.of_means {
+            Some(_) => 3 + 6 * self.n_scales() + 2 * self.levels.len(),
+            None => 3 + 2 * self.n_scales(),
+        }
     }
 
     fn at(&self, place: usize, field: usize) -> usize {
@@ -262,44 +267,56 @@ impl Screen {
     #[inline(always)]
     fn of_lanes(&self, group: usize, products: &[Lanes], look: &[f32]) -> Lanes {
         let distance = self.distances(group, products, look);
-        let (fields, n_scales) = (self.fields(group), self.n_scales());
+        let (fields, n) = (self.fields(group), self.n_scales());
         let field = |at: usize| field(fields, at);
         let half = field(2);
         let mut best = [f32::NEG_INFINITY; LANES];
-        for scale in 0..n_scales {
-            let (constant, gain) = (field(3 + scale), field(3 + n_scales + scale));
-            let mut bound = [0.0; LANES];
-            for lane in 0..LANES {
-                bound[lane] = constant[lane] - half[lane] * below_ln_1p(gain[lane] * distance[lane]);
-            }
-            if let Some(factor) = self.of_means {
-                let (common, of_sum) = (field(3 + 2 * n_scales + scale), field(3 + 3 * n_scales + scale));
-                let mut of_mean = *of_sum;
-                for (level, product) in products.iter().enumerate() {
-                    let at = level * n_scales + scale;
-                    let (weight, own) = (field(3 + 4 * n_scales + at), look[1 + at]);
-                    for lane in 0..LANES {
-                        of_mean[lane] += weight[lane] * (product[lane] + own);
-                    }
-                }
+        let Some(far) = self.of_means else {
+            for scale in 0..n {
+                let (constant, gain) = (field(3 + scale), field(3 + n + scale));
                 for lane in 0..LANES {
-                    let of_mean = factor * below_ln_1p(of_mean[lane].max(0.0));
-                    bound[lane] -= common[lane] * distance[lane] + of_mean;
+                    let (above, below) = below_ln_1p(gain[lane] * distance[lane]);
+                    best[lane] = higher(best[lane], constant[lane] - half[lane] * above / below);
                 }
             }
+            return best;
+        };
+        let [mut product, mut square] = [[0.0; LANES]; 2];
+        for (level, (of_level, own)) in products.iter().zip(&look[1..]).enumerate() {
+            let (by_product, by_square) =
+                (field(3 + 6 * n + level), field(3 + 6 * n + products.len() + level));
             for lane in 0..LANES {
-                best[lane] = if best[lane] >= bound[lane] { best[lane] } else { bound[lane] };
+                product[lane] += by_product[lane] * of_level[lane];
+                square[lane] += by_square[lane] * own;
+            }
+        }
+        for scale in 0..n {
+            let [constant, gain, common, of_sum, of_product, of_square] =
+                [0, 1, 2, 3, 4, 5].map(|kind| field(3 + kind * n + scale));
+            for lane in 0..LANES {
+                let mean = of_sum[lane] + of_product[lane] * product[lane] + of_square[lane] * square[lane];
+                // Two fractions are added by one division.
+                let (above, below) = below_ln_1p(gain[lane] * distance[lane]);
+                let (of_mean, below_mean) = below_ln_1p(mean.max(0.0));
+                let both = (half[lane] * above * below_mean + far * of_mean * below) / (below * below_mean);
+                best[lane] = higher(best[lane], constant[lane] - common[lane] * distance[lane] - both);
             }
         }
         best
     }
 }
 
-/// r(a), a lower bound of ln (1 + a) for a >= 0.
+/// The larger of two; the second where it is not a number.
 #[inline(always)]
-fn below_ln_1p(a: f32) -> f32 {
+fn higher(a: f32, b: f32) -> f32 {
+    if a >= b { a } else { b }
+}
+
+/// r(a), a lower bound of ln (1 + a) for a >= 0, as a fraction.
+#[inline(always)]
+fn below_ln_1p(a: f32) -> (f32, f32) {
     let a = a.min(FAR);
-    (3.0 * a * (2.0 + a)) / (6.0 + a * (6.0 + a))
+    (3.0 * a * (2.0 + a), 6.0 + a * (6.0 + a))
 }
 
 #[inline(always)]

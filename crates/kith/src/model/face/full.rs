@@ -438,8 +438,12 @@ impl FullGroup {
     }
 
     /// The coefficients of an upper bound of [`FullGroup::ln_predictive`], and the sum of the faces.
+    ///
+    /// The mean after the face has joined is (1 - t) ybar + t y, t = lambda / (L + lambda), and its quadratic
+    /// form at any scale is at least rho times that with the widths of the middle one, which is
+    /// (1 - t)^2 a + 2 t (1 - t) m + t^2 c with a = ybar^T V ybar, m = ybar^T V y, c = y^T V y.
     pub(super) fn bound(&self, model: &Full, safe: f64, out: &mut Coefficients) -> &[f64] {
-        let After { weights, gain, ln_constant, .. } = &self.after;
+        let After { gain, ln_constant, .. } = &self.after;
         let Scales { n, lambda, ln_p } = &model.scales;
         let power = model.prior.power;
         // Where there are only odd looks, residuals count nothing: all gains are zero.
@@ -448,22 +452,27 @@ impl FullGroup {
         out.square = safe * self.squares.iter().sum::<f64>() / (total * total);
         let own = 0.5 * (model.prior.freedom + f64::from(self.n_faces()));
         out.half = power * model.between_own_and_common(own, 0.0);
-        let kappa = model.kappa();
         // (y - ybar)^T (P I + S)^-1 (y - ybar) is at least |y - ybar|^2 over the largest eigenvalue of P I +
         // S.
         let widest = model.scale() + self.scatter.widest();
+        let width = |psi: f64, lambda: f64| psi + 1.0 / (self.total + lambda);
+        let precision = |psi: f64| 1.0 / width(psi, 1.0);
+        let levels = model.levels.iter().zip(&self.squares);
+        let of_mean: f64 = levels.map(|((_, psi), square)| safe * square * precision(*psi)).sum();
         for scale in 0..*n {
             // The sum over scales is at most their number times the largest term.
             out.constants.push((*n as f64).ln() + ln_p[scale] + power * ln_constant[scale]);
             out.gains.push(gain[scale] / widest);
             out.commons.push(power * model.between_own_and_common(0.0, 0.5 * gain[scale]));
-            let levels = weights.iter().zip(&self.squares);
-            let of_sum: f64 = levels.map(|(weights, square)| weights[scale] * safe * square).sum();
-            out.of_sums.push(of_sum / kappa);
+            let narrower = |(_, psi): &(Range<usize>, f64)| width(*psi, 1.0) / width(*psi, lambda[scale]);
+            let rho = model.levels.iter().map(narrower).fold(f64::INFINITY, f64::min) / model.kappa();
+            let t = lambda[scale] / (self.total + lambda[scale]);
+            out.of_sums.push(rho * (1.0 - t).powi(2) * of_mean / (total * total));
+            out.of_products.push(rho * 2.0 * t * (1.0 - t));
+            out.of_squares.push(rho * t * t);
         }
-        for weights in weights {
-            out.weights.extend((0..*n).map(|scale| 2.0 * lambda[scale] * weights[scale] / kappa));
-        }
+        out.level_products.extend(model.levels.iter().map(|(_, psi)| precision(*psi) / total));
+        out.level_squares.extend(model.levels.iter().map(|(_, psi)| precision(*psi)));
         &self.sum
     }
 
