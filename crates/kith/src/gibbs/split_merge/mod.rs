@@ -58,20 +58,39 @@ pub struct Moves {
 
 /// Lets every face look for another to part from or to join; returns the splits and the merges.
 pub fn step(state: &mut State, target: &Target, rng: &mut Rng) -> [Moves; 2] {
-    step_dealing(DEALT, state, target, rng)
+    let faces: Vec<FaceId> = target.data().faces().collect();
+    step_dealing(DEALT, &faces, state, target, rng)
+}
+
+/// As [`step`] for a colour's faces, one of `n` rounds: pairs of two colours stay apart, and whether a pair is
+/// one does not depend on how it is split or merged.
+pub(crate) fn round(
+    n: usize,
+    faces: &[FaceId],
+    state: &mut State,
+    target: &Target,
+    rng: &mut Rng,
+) -> [Moves; 2] {
+    step_dealing(DEALT / n as f64, faces, state, target, rng)
 }
 
 /// As [`step`], about `dealt` faces dealt for every pair.
-fn step_dealing(dealt: f64, state: &mut State, target: &Target, rng: &mut Rng) -> [Moves; 2] {
+fn step_dealing(
+    dealt: f64,
+    faces: &[FaceId],
+    state: &mut State,
+    target: &Target,
+    rng: &mut Rng,
+) -> [Moves; 2] {
     let data = target.data();
     let [mut splits, mut merges] = [Moves::default(); 2];
     if data.n_faces() < 2 {
         return [splits, merges];
     }
-    let mut kernel = Kernel::new(state, target);
-    for a in data.faces() {
+    let mut kernel = Kernel::new(faces, state, target);
+    for &a in faces {
         let (b, is_near) = partner(a, data, rng);
-        let [i, j] = kernel.identities([a, b], state);
+        let Some([i, j]) = kernel.identities([a, b], state) else { continue };
         let to_split = effort(dealt, i, j, state);
         let to_merge = if is_near { 1.0 } else { to_split };
         if !rng.bernoulli(if i == j { to_split } else { to_merge }) {
@@ -92,9 +111,10 @@ pub fn on_pairs(pairs: &[[FaceId; 2]], state: &mut State, target: &Target, rng: 
     if pairs.is_empty() {
         return;
     }
-    let mut kernel = Kernel::new(state, target);
+    let faces: Vec<FaceId> = target.data().faces().collect();
+    let mut kernel = Kernel::new(&faces, state, target);
     for &pair in pairs {
-        match kernel.identities(pair, state) {
+        match kernel.identities(pair, state).expect("every face is seated") {
             [i, j] if i == j => kernel.split(pair, i, 0.0, state, rng),
             both => kernel.merge(pair, both, 0.0, state, rng),
         };
@@ -171,16 +191,17 @@ struct Merge {
 }
 
 impl<'a> Kernel<'a> {
-    fn new(state: &State, target: &'a Target) -> Self {
+    fn new(faces: &[FaceId], state: &State, target: &'a Target) -> Self {
         let mut members = vec![Vec::new(); state.seating.n_slots()];
-        for face in target.data().faces() {
+        for &face in faces {
             members[state.seating.identity_of(face).expect("every face is seated").index()].push(face);
         }
         Self { target, members, deals: Deals::new(target), joining: Vec::new() }
     }
 
-    fn identities(&self, pair: [FaceId; 2], state: &State) -> [IdentityId; 2] {
-        pair.map(|face| state.seating.identity_of(face).expect("every face is seated"))
+    /// Nothing where one of the two is not among the faces.
+    fn identities(&self, [a, b]: [FaceId; 2], state: &State) -> Option<[IdentityId; 2]> {
+        Some([state.seating.identity_of(a)?, state.seating.identity_of(b)?])
     }
 
     /// The faces of identities but for the pair, in random order.

@@ -345,6 +345,11 @@ impl Group {
         }
     }
 
+    /// Moves the statistics out; what is left is of no use.
+    pub(crate) fn take(&mut self) -> Self {
+        std::mem::replace(self, Self::Isotropic(IsotropicGroup::default()))
+    }
+
     /// The largest difference to another group's statistics, relative to their size.
     pub(crate) fn difference(&self, other: &Self) -> f64 {
         match (self, other) {
