@@ -248,13 +248,11 @@ impl<'a> Kernel<'a> {
         state: &mut State,
         rng: &mut Rng,
     ) -> bool {
-        let merge = self.weigh_merge(pair_of, state);
         // Accepted where ln u < ln p(deal) - merge.ln_ratio. p(deal) is at most one, so most merges are
         // refused before it is known, and others while its factors are still being multiplied.
-        let at_least = rng.uniform().ln() + merge.ln_ratio + ln_odds;
-        if at_least >= 0.0 {
-            return false;
-        }
+        let ln_u = rng.uniform().ln() + ln_odds;
+        let Some(merge) = self.weigh_merge(pair_of, -ln_u, state) else { return false };
+        let at_least = ln_u + merge.ln_ratio;
         let order = self.order(pair, &pair_of, rng);
         let ln_weight = ln_add_exp(state.weights.ln_of(pair_of[0]), state.weights.ln_of(pair_of[1]));
         if self.deals.replay(pair, pair_of, &order, ln_weight, at_least, state).is_none() {
@@ -286,22 +284,17 @@ impl<'a> Kernel<'a> {
             let Part { group, n_at, votes, .. } = &deal.parts[side];
             Half { ln_weight: ln_weights[side], n_at, group, votes }
         };
-        let whole = (state.faces.group(i), state.names.heard(i));
-        let ln_ratio = self.ln_ratio([half(0), half(1)], whole, deal.ln_between, state) - deal.ln_p;
+        let ln_ratio = self.ln_ratio([half(0), half(1)], state.names.heard(i), deal.ln_between, state)
+            - self.target.model().face.ln_marginal(state.faces.group(i))
+            - deal.ln_p;
         Split { deal, ln_weights, ln_ratio }
     }
 
-    /// ln of R p(deal) for the split that a merge would undo.
-    fn weigh_merge(&mut self, pair_of: [IdentityId; 2], state: &State) -> Merge {
+    /// ln of R p(deal) for the split that a merge would undo; nothing where it is not below `limit`. Most are
+    /// far above it, which an upper bound of what the faces weigh together tells before they are put together.
+    fn weigh_merge(&mut self, pair_of: [IdentityId; 2], limit: f64, state: &State) -> Option<Merge> {
         let [i, j] = pair_of;
         let (from, into) = if state.seating.n_of(i) < state.seating.n_of(j) { (i, j) } else { (j, i) };
-        let mut group = state.faces.group(into).clone();
-        let joining = &self.members[from.index()];
-        self.joining.resize_with(joining.len(), Centred::default);
-        for (x, &face) in self.joining.iter_mut().zip(joining) {
-            state.look(face, self.target, x);
-        }
-        self.target.model().face.observe_all(&mut group, &self.joining);
         let n_at =
             pair_of.map(|i| state.seating.contexts().map(|c| state.seating.n_at(c, i)).collect::<Vec<_>>());
         let mut votes = state.names.heard(i).clone();
@@ -313,8 +306,20 @@ impl<'a> Kernel<'a> {
             votes: state.names.heard(pair_of[side]),
         };
         let ln_between = self.ln_between(from, into, state);
-        let ln_ratio = self.ln_ratio([half(0), half(1)], (&group, &votes), ln_between, state);
-        Merge { from, into, group, ln_ratio }
+        let ln_ratio = self.ln_ratio([half(0), half(1)], &votes, ln_between, state);
+        let face = &self.target.model().face;
+        if ln_ratio - face.ln_marginal_at_most(state.faces.group(into), state.faces.group(from)) >= limit {
+            return None;
+        }
+        let mut group = state.faces.group(into).clone();
+        let joining = &self.members[from.index()];
+        self.joining.resize_with(joining.len(), Centred::default);
+        for (x, &face) in self.joining.iter_mut().zip(joining) {
+            state.look(face, self.target, x);
+        }
+        face.observe_all(&mut group, &self.joining);
+        let ln_ratio = ln_ratio - face.ln_marginal(&group);
+        (ln_ratio < limit).then_some(Merge { from, into, group, ln_ratio })
     }
 
     /// ln of what two identities' faces weigh more together than apart: pairs of one frame, and pairs that
@@ -334,17 +339,12 @@ impl<'a> Kernel<'a> {
         self.members[smaller.index()].iter().map(of_face).sum()
     }
 
-    /// ln of R p(deal): p(split) over p(merged), times the Jacobian, over the density of b.
-    fn ln_ratio(
-        &self,
-        halves: [Half<'_>; 2],
-        (group, votes): (&Group, &Votes),
-        ln_between: f64,
-        state: &State,
-    ) -> f64 {
+    /// ln of R p(deal): p(split) over p(merged), times the Jacobian, over the density of b; without what the
+    /// merged faces weigh.
+    fn ln_ratio(&self, halves: [Half<'_>; 2], votes: &Votes, ln_between: f64, state: &State) -> f64 {
         let (face, names) = (&self.target.model().face, &state.names);
         let mut ln_ratio = ln_ratio_of_weights(&halves, state);
-        ln_ratio -= face.ln_marginal(group) + names::ln_evidence(votes, names, self.target.model());
+        ln_ratio -= names::ln_evidence(votes, names, self.target.model());
         for half in &halves {
             ln_ratio +=
                 face.ln_marginal(half.group) + names::ln_evidence(half.votes, names, self.target.model());

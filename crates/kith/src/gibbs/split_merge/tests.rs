@@ -120,7 +120,10 @@ fn splits_are_weighed_by_the_joint_and_merges_are_their_inverse() {
                 assert_eq!(effort(2.0, i, i, &state), effort(2.0, i, new, &after));
 
                 let mut kernel = Kernel::new(&target.data().faces().collect::<Vec<_>>(), &after, &target);
-                let merge = kernel.weigh_merge([i, new], &after);
+                let merge = kernel.weigh_merge([i, new], f64::INFINITY, &after).unwrap();
+                // What is refused early would be refused.
+                assert!(kernel.weigh_merge([i, new], merge.ln_ratio + 1e-9, &after).is_some());
+                assert!(kernel.weigh_merge([i, new], merge.ln_ratio - 1e-3, &after).is_none());
                 let unbounded = f64::NEG_INFINITY;
                 let replay = kernel.deals.replay([a, b], [i, new], &order, ln_pi, unbounded, &after).unwrap();
                 let gap = (merge.ln_ratio - replay.ln_p - split.ln_ratio).abs();
