@@ -103,6 +103,8 @@ pub(crate) struct Scan {
     shortlist: Shortlist,
     /// Rows still to come whose faces are not of an identity that changed.
     others: Vec<usize>,
+    /// Where the identities of a block's faces are.
+    own: Vec<Option<usize>>,
     /// What is known of a few faces that are seated without bounds.
     pub(crate) memo: Memo,
 }
@@ -139,6 +141,7 @@ impl Scan {
             said: Vec::new(),
             shortlist: Shortlist::default(),
             others: Vec::new(),
+            own: Vec::new(),
             memo: Memo::default(),
         }
     }
@@ -178,7 +181,10 @@ impl Scan {
                 state.look(face, target, x);
             }
             if is_screened {
-                self.screen.look(&block);
+                let own = |&face: &FaceId| Some(state.seating.place_of(state.seating.identity_of(face)?));
+                self.own.clear();
+                self.own.extend(faces.iter().map(own));
+                self.screen.look(&block, &self.own);
             } else if is_collapsed {
                 self.remember(faces, &block, state, target);
             }

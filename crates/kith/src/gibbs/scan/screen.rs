@@ -12,6 +12,9 @@
 //! side: of a product of D numbers it is at most `D 2^-24 |y| |sum|`, and
 //! `2 |y| |m| <= |y|^2 + |m|^2`, so that squares taken a little too small make up for it.
 //!
+//! Most identities are so far from a face that less will do: where even the largest C less the smallest E d and
+//! H r(G d) is far below the bound of the face's own identity, that is taken for the bound.
+//!
 //! An identity's faces spread further in some directions than in others; G_s has the widest of them, so that
 //! the bound holds for all. Where that says too little, the seat is weighed exactly (`shortlist.rs`).
 
@@ -35,6 +38,10 @@ const A_BIT_LESS: f64 = 1.0 - 1e-5;
 /// r is as good as at its limit from here on, and the product of four numbers like it stays finite.
 const FAR: f32 = 1e6;
 
+/// An identity whose bound is so many nats below that of a face's own is as good as never proposed: a loose
+/// bound will do.
+const HOPELESS: f32 = 40.0;
+
 type Lanes = [f32; LANES];
 
 /// A block of faces against all identities, in the order of [`crate::state::Seating::identities`].
@@ -53,11 +60,14 @@ pub(crate) struct Screen {
     n_columns: usize,
     /// A row per identity: the sum of its faces.
     sums: Vec<f32>,
-    /// Per group of LANES identities, field after field: v, |ybar|^2, H, then C, G, E, A, M, T, V and U.
+    /// Per group of LANES identities, field after field: v, |ybar|^2, H, then C, G, E, A, M, T, V and U,
+    /// the largest C, and the smallest G and E.
     constants: Vec<f32>,
     faces: Vec<f32>,
     /// Per face: |y|^2, then |y_l|^2 per level.
     looks: Vec<f32>,
+    /// Per face: whatever is below this need not be known well.
+    floors: Vec<f32>,
     /// A row per face.
     upper_bounds: Vec<f32>,
     stride: usize,
@@ -82,6 +92,7 @@ impl Screen {
             constants: Vec::new(),
             faces: Vec::new(),
             looks: Vec::new(),
+            floors: Vec::new(),
             upper_bounds: Vec::new(),
             stride: 0,
             products: Vec::new(),
@@ -141,8 +152,12 @@ impl Screen {
         let of_products = of.of_products.iter().copied();
         let of_squares = of.of_squares.iter().map(|value| value * A_BIT_LESS);
         let per_level = of.level_products.iter().chain(&of.level_squares).copied();
+        let highest = of.constants.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let lowest = |values: &[f64]| A_BIT_LESS * values.iter().copied().fold(f64::INFINITY, f64::min);
+        let loose = [highest + 1e-3 + highest.abs() * A_BIT_MORE, lowest(&of.gains), lowest(&of.commons)];
+        let loose = loose.into_iter().filter(|_| self.of_means.is_some());
         for (field, value) in
-            fields.chain(less).chain(of_products).chain(of_squares).chain(per_level).enumerate()
+            fields.chain(less).chain(of_products).chain(of_squares).chain(per_level).chain(loose).enumerate()
         {
             let to = self.at(place, field);
             self.constants[to] = value as f32;
@@ -151,13 +166,22 @@ impl Screen {
         Arch::new().dispatch(OneColumn { screen: self, place, rows });
     }
 
-    /// Looks at the next faces: their bounds with all identities.
-    pub fn look(&mut self, block: &[Centred]) {
+    /// Looks at the next faces: their bounds with all identities. `own` are the places of the faces' own
+    /// identities, where they have one: the others are compared with that.
+    pub fn look(&mut self, block: &[Centred], own: &[Option<usize>]) {
         let (mut faces, mut looks) = (std::mem::take(&mut self.faces), std::mem::take(&mut self.looks));
         faces.clear();
         looks.clear();
         block.iter().for_each(|x| self.look_at(x, &mut faces, &mut looks));
         (self.faces, self.looks) = (faces, looks);
+        let mut floors = std::mem::take(&mut self.floors);
+        floors.clear();
+        floors.extend(own.iter().enumerate().map(|(row, own)| {
+            own.map_or(f32::NEG_INFINITY, |place| {
+                Arch::new().dispatch(OnePair { screen: self, place, row }) - HOPELESS
+            })
+        }));
+        self.floors = floors;
         self.upper_bounds.resize(block.len() * self.stride, 0.0);
         let n_columns = self.n_columns.next_multiple_of(LANES);
         self.products.resize(self.levels.len() * block.len() * TILE, 0.0);
@@ -215,7 +239,7 @@ impl Screen {
 
     fn n_fields(&self) -> usize {
         match self.of_means {
-            Some(_) => 3 + 6 * self.n_scales() + 2 * self.levels.len(),
+            Some(_) => 6 + 6 * self.n_scales() + 2 * self.levels.len(),
             None => 3 + 2 * self.n_scales(),
         }
     }
@@ -261,6 +285,34 @@ impl Screen {
             distance[lane] = (own + square[lane] - pull[lane] * distance[lane]).max(0.0);
         }
         distance
+    }
+
+    /// Loose upper bounds of LANES identities, from distances alone; nothing where the mean has no part.
+    #[inline(always)]
+    fn loosely(&self, group: usize, distance: &Lanes) -> Lanes {
+        let (fields, first) = (self.fields(group), self.n_fields() - 3);
+        let field = |at: usize| field(fields, at);
+        let (half, constant, gain, common) = (field(2), field(first), field(first + 1), field(first + 2));
+        let mut bounds = [0.0; LANES];
+        for lane in 0..LANES {
+            let (above, below) = below_ln_1p(gain[lane] * distance[lane]);
+            bounds[lane] = constant[lane] - common[lane] * distance[lane] - half[lane] * above / below;
+        }
+        bounds
+    }
+
+    /// The same of one face, or loose ones if all of them are below the face's floor.
+    #[inline(always)]
+    fn of_lanes_or_loosely(&self, group: usize, products: &[Lanes], row: usize) -> Lanes {
+        let (look, floor) = (self.look_of(row), self.floors[row]);
+        if self.of_means.is_some() && floor > f32::NEG_INFINITY {
+            let loose = self.loosely(group, &self.distances(group, products, look));
+            // Not a number is no bound.
+            if loose.iter().fold(true, |all, &bound| all & (bound < floor)) {
+                return loose;
+            }
+        }
+        self.of_lanes(group, products, look)
     }
 
     /// The upper bounds of LANES identities for one face, their products given per level.
@@ -346,8 +398,7 @@ impl pulp::NullaryFnOnce for OneTile<'_> {
                     lanes.copy_from_slice(&screen.products[from..from + LANES]);
                 }
                 let (group, products) = ((first + at) / LANES, &products[..n_levels]);
-                let look = screen.look_of(row);
-                let bounds = screen.of_lanes(group, products, look);
+                let bounds = screen.of_lanes_or_loosely(group, products, row);
                 let to = row * screen.stride + first + at;
                 screen.upper_bounds[to..to + LANES].copy_from_slice(&bounds);
             }
@@ -383,6 +434,30 @@ impl pulp::NullaryFnOnce for OneFace<'_> {
     }
 }
 
+/// The bound of one identity with the face of a row.
+struct OnePair<'a> {
+    screen: &'a Screen,
+    place: usize,
+    row: usize,
+}
+
+impl pulp::NullaryFnOnce for OnePair<'_> {
+    type Output = f32;
+
+    #[inline(always)]
+    fn call(self) -> f32 {
+        let Self { screen, place, row } = self;
+        let n = screen.n_axes;
+        let (sum, face) = (&screen.sums[place * n..(place + 1) * n], &screen.faces[row * n..(row + 1) * n]);
+        let mut products = [[0.0; LANES]; MOST_LEVELS];
+        for (lanes, axes) in products.iter_mut().zip(&screen.levels) {
+            lanes[place % LANES] = dot_in_lanes_f32(&sum[axes.clone()], &face[axes.clone()]);
+        }
+        let products = &products[..screen.levels.len()];
+        screen.of_lanes(place / LANES, products, screen.look_of(row))[place % LANES]
+    }
+}
+
 /// The bounds of one identity with the faces of some rows.
 struct OneColumn<'a> {
     screen: &'a mut Screen,
@@ -396,18 +471,8 @@ impl pulp::NullaryFnOnce for OneColumn<'_> {
     #[inline(always)]
     fn call(self) {
         let Self { screen, place, rows } = self;
-        let n = screen.n_axes;
-        let sum = &screen.sums[place * n..(place + 1) * n];
-        let mut products = [[0.0; LANES]; MOST_LEVELS];
         for &row in rows {
-            let face = &screen.faces[row * n..(row + 1) * n];
-            for (lanes, axes) in products.iter_mut().zip(&screen.levels) {
-                lanes[place % LANES] = dot_in_lanes_f32(&sum[axes.clone()], &face[axes.clone()]);
-            }
-            let (group, products) = (place / LANES, &products[..screen.levels.len()]);
-            let look = screen.look_of(row);
-            let bounds = screen.of_lanes(group, products, look);
-            screen.upper_bounds[row * screen.stride + place] = bounds[place % LANES];
+            screen.upper_bounds[row * screen.stride + place] = OnePair { screen, place, row }.call();
         }
     }
 }
