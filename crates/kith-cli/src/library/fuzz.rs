@@ -5,7 +5,7 @@ mod mutate;
 
 use kith::random::{Rng, driver};
 use kith_store::{Library, Watcher};
-use mutate::{corpus, fuzz, number};
+use mutate::{corpus, fuzz, number, tell};
 use serde_json::{Value, json};
 
 use super::{import, watch};
@@ -169,6 +169,6 @@ fn streams_of_any_values() {
         drop(watcher);
         std::fs::remove_file(&path).unwrap();
     }
-    println!("{n} lines with any values, {n_taken} taken, the others refused");
+    tell("watch with any values", n, n_taken);
     assert!(n_taken < n && n_taken * 3 > n * 2, "{n_taken} of {n} taken");
 }
