@@ -19,7 +19,7 @@ const FEWEST: u64 = 24;
 /// At most so many sweeps, fewer where they are dear: about this many multiplications per chain, some
 /// minutes' work.
 const MOST: u64 = 500;
-const WORK: f64 = 5.5e11;
+const WORK: f64 = 8e11;
 /// Without agreement, chains are brought together about every so many reseated faces.
 const FACES_PER_ROUND: u64 = 200_000;
 
