@@ -23,6 +23,5 @@ mod thinker;
 mod view;
 mod words;
 
-pub use newcomers::new_face;
 pub use routes::{OPENAPI, described_routes};
 pub use serve::{Options, ServeError, Server};
