@@ -124,7 +124,7 @@ TOY = pathlib.Path(__file__).resolve().parents[2] / "crates" / "kith-vision" / "
 
 def drawn(who, width=96):
     """A photo with one face that the toy networks see: a red cell, and a ring of colours that is somebody's."""
-    ring = np.random.default_rng(who).integers(0, 128, (3, 3, 3)) + np.array([0, 128, 0])
+    ring = np.random.default_rng(who).integers(0, 256, (3, 3, 3)) // (2, 2, 1) + (0, 128, 0)
     ring[1, 1] = (255, 0, 0)
     picture = np.full((96, width, 3), (110, 120, 130))
     picture[:, :96] = ring.repeat(32, 0).repeat(32, 1)
