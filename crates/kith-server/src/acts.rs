@@ -215,7 +215,7 @@ fn join(view: &View, id: i64, into: i64) -> Result<Meant, Failure> {
         // As many faces of both as there may be: compared with a single one, that one would rather go to the others.
         let n = from.faces.len().max(into.faces.len()).min(MOST_JOINED);
         let pair = |k: usize| [from, into].map(|person| person.faces[k % person.faces.len()].row);
-        entries.extend((0..n).map(|k| pair(k)).map(|[face, other]| same(face, other)));
+        entries.extend((0..n).map(pair).map(|[face, other]| same(face, other)));
     }
     let text = format!("{} and {} are the same person", from.title(), into.title());
     Ok(Meant { entries, text, effect: Effect::Joined(from.id, into.id) })
