@@ -33,7 +33,7 @@ pub fn picture(call: &Call) -> Result<Reply, Failure> {
                 Some(asked.believed.belief.target().data().embedding(face))
             };
             let faces: Vec<Option<&[f32]>> = view.frames[&frame].iter().map(looks).collect();
-            return Ok(Reply::of("image/svg+xml", drawn::scene(&faces)));
+            return Ok(Reply::of("image/jpeg", drawn::scene(&faces)));
         }
     };
     let side = if call.word("size") == Some("small") { SIDES[1] } else { SIDES[0] };
@@ -130,21 +130,8 @@ pub fn store(call: &Call) -> Result<Reply, Failure> {
         return Ok(Reply::json(&json!({"photo": known.row, "faces": 0, "text": "it is here already"})));
     }
     let (path, name) = keep(call, &name)?;
-    let faces = seen.faces.iter().enumerate();
-    let faces = faces.map(|(k, face)| (new_face(format!("{name}#{k}"), face), face.thumbnail.clone()));
-    let photo = NewPhoto {
-        key: name.clone(),
-        path: path.to_string_lossy().into_owned(),
-        size: call.body.len() as u64,
-        modified: 0,
-        hash,
-        pixels: seen.size,
-        orientation: seen.about.stored_orientation.number(),
-        time: seen.about.time.clone(),
-        place: seen.about.place,
-        camera: seen.about.camera.clone(),
-        faces: faces.collect(),
-    };
+    let (path, size) = (path.to_string_lossy().into_owned(), call.body.len() as u64);
+    let photo = NewPhoto { path, size, hash, ..new_photo(name, &seen) };
     let pipeline = vision(call)?.pipeline().to_owned();
     Ok(Reply::json(&scribe::ask(&call.desk, Job::Photo(Box::new(photo), pipeline))?))
 }
@@ -209,22 +196,8 @@ pub fn add_face(call: &Call) -> Result<Reply, Failure> {
     let Some(face) = seen.faces.iter().find(is_there) else {
         return Err(Failure::refused("found no face there, wanted one that can be made out"));
     };
-    let new = NewPhoto {
-        key: photo.key.clone(),
-        path: photo.path.clone(),
-        size: photo.size,
-        modified: photo.modified,
-        hash: photo.hash.clone(),
-        pixels: photo.pixels,
-        orientation: photo.orientation,
-        time: photo.time.clone(),
-        place: photo.place,
-        camera: photo.camera.clone(),
-        faces: vec![(
-            NewFace { name: None, ..new_face(format!("{}#hand", photo.key), face) },
-            face.thumbnail.clone(),
-        )],
-    };
+    let new_face = NewFace { name: None, ..new_face(format!("{}#hand", photo.key), face) };
+    let new = photo.with_faces(vec![(new_face, face.thumbnail.clone())]);
     let pipeline = vision(call)?.pipeline().to_owned();
     let done = scribe::ask(&call.desk, Job::Photo(Box::new(new), pipeline))?;
     if done["faces"] == 0 {
@@ -237,8 +210,23 @@ fn hex(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// What was seen on a photo as the library takes it; where the photo is, is for the caller to say.
+pub fn new_photo(key: String, seen: &Seen) -> NewPhoto {
+    let face = |(k, face): (usize, &Face)| (new_face(format!("{key}#{k}"), face), face.thumbnail.clone());
+    NewPhoto {
+        pixels: seen.size,
+        orientation: seen.about.stored_orientation.number(),
+        time: seen.about.time.clone(),
+        place: seen.about.place,
+        camera: seen.about.camera.clone(),
+        faces: seen.faces.iter().enumerate().map(face).collect(),
+        key,
+        ..NewPhoto::default()
+    }
+}
+
 /// A face of a photo as the library takes it, with its measures as columns of its own.
-pub fn new_face(key: String, face: &Face) -> NewFace {
+fn new_face(key: String, face: &Face) -> NewFace {
     let mut other = Map::new();
     let quality = &face.quality;
     let measures = [

@@ -129,7 +129,9 @@ fn store_photo(library: &Library, desk: &Desk, photo: NewPhoto, pipeline: &str) 
         Some(known) => library.change_photo(known.row, photo, pipeline)?,
         None => library.add_photos(&[photo], pipeline)?,
     };
-    let row = library.photos()?.into_iter().find(|known| known.key == key).map(|known| known.row);
+    let photos = library.photos()?;
+    let row = photos.iter().find(|known| known.key == key).map(|known| known.row);
+    desk.change(|view| view.set_photos(photos));
     desk.wake();
     let value = json!({"photo": row, "faces": added.faces, "text": "a photo came in"});
     desk.live.tell("said", &value);

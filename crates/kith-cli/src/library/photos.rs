@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
-use kith_server::new_face;
+use kith_server::new_photo;
 use kith_store::{ContextRule, Library, NewPhoto, PhotoRow, ToldName, meta};
 use kith_vision::pipeline::{self, Outcome as Looked, Photo};
 use kith_vision::{BadPhoto, File, Seen, Vision, models, names, walk};
@@ -285,14 +285,14 @@ impl Add<'_> {
         }
         if let Some(old) = known.of_path.get(&path) {
             tally.changed += 1;
-            let new = new_photo(&photo.file, &photo.hash, path, old.key.clone(), &seen);
+            let new = looked_at(&photo.file, &photo.hash, path, old.key.clone(), &seen);
             tally.faces += self.library.change_photo(old.row, new, self.vision.pipeline())?.faces;
             return Ok(());
         }
         tally.new += 1;
         let key = free_key(&photo.file, &path, &known.keys);
         known.keys.insert(key.clone(), path.clone());
-        batch.push(new_photo(&photo.file, &photo.hash, path, key, &seen));
+        batch.push(looked_at(&photo.file, &photo.hash, path, key, &seen));
         Ok(())
     }
 
@@ -362,25 +362,8 @@ fn free_key(file: &File, path: &str, taken: &HashMap<String, String>) -> String 
     })
 }
 
-fn new_photo(file: &File, hash: &str, path: String, key: String, seen: &Seen) -> NewPhoto {
-    let faces = seen
-        .faces
-        .iter()
-        .enumerate()
-        .map(|(k, face)| (new_face(format!("{key}#{k}"), face), face.thumbnail.clone()));
-    NewPhoto {
-        path,
-        size: file.size,
-        modified: file.modified,
-        hash: hash.to_owned(),
-        pixels: seen.size,
-        orientation: seen.about.stored_orientation.number(),
-        time: seen.about.time.clone(),
-        place: seen.about.place,
-        camera: seen.about.camera.clone(),
-        faces: faces.collect(),
-        key,
-    }
+fn looked_at(file: &File, hash: &str, path: String, key: String, seen: &Seen) -> NewPhoto {
+    NewPhoto { path, size: file.size, modified: file.modified, hash: hash.to_owned(), ..new_photo(key, seen) }
 }
 
 fn report(library: &Library, tally: &Tally, is_json: bool) -> anyhow::Result<()> {
