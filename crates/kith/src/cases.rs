@@ -128,22 +128,30 @@ pub fn all() -> Vec<Case> {
     ]
 }
 
-/// All modes, and faces as they are by default: a joint that is no density of faces, which nobody can draw
-/// from. The states are any states.
-pub fn weighed() -> Vec<Case> {
-    let by_default = |case: &Case| {
-        let prior = FullPrior { common: 0.4, tail: 3.0, power: 0.5, lookalikes: 0.7, ..full_prior(0.4) };
+/// Faces as they ship: the constants of a prior learnt from any faces, to a power, between two experts. A
+/// factor of the joint and no density ([`crate::simulate::prior::draw_weighed`]).
+pub fn shipped() -> Vec<Case> {
+    let some: Vec<f32> = (0..180u16).map(|k| f32::from(k * 37 % 101)).collect();
+    let by_default = Full::from_faces(&Embeddings::new(some, 3).unwrap());
+    let FullPrior { mean, transform, between, .. } = full_prior(0.0);
+    let prior = FullPrior { length: None, mean, transform, between, ..FullPrior::clone(by_default.prior()) };
+    let with_faces = |case: &Case| {
         let name = match case.name {
             "names" => "names, faces as by default",
             "evidence, names" => "evidence, names, faces as by default",
             _ => return None,
         };
         let mut model = case.target.model().clone();
-        model.face = FaceModel::full(Full::new(prior));
+        model.face = FaceModel::full(Full::new(prior.clone()));
         Some(Case { name, target: case.target.clone().with_model(model).unwrap() })
     };
+    all().iter().filter_map(with_faces).collect()
+}
+
+/// All modes, faces as they ship, and odd looks, which nobody can draw from. The states are any states.
+pub fn weighed() -> Vec<Case> {
     let mut cases = all();
-    cases.extend(all().iter().filter_map(by_default));
+    cases.extend(shipped());
     let odd = |case: &Case| {
         let name = match case.name {
             "evidence, names" => "evidence, names, odd looks",

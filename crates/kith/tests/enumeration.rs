@@ -1,15 +1,22 @@
 //! Enumeration: chains visit every partition, context and name of six faces as often as the exact posterior
 //! says.
 
+use std::collections::BTreeMap;
+
 use crate::common;
 use crate::common::exact::{self, World};
 use crate::common::{Case, run};
-use kith::chain::Run;
 use kith::chain::diagnostics::standard_error;
+use kith::chain::{Chain, Draw, Run, Start};
+use kith::gibbs::{Step, Sweep};
+use kith::ids::FaceId;
 
 const CHAINS: usize = 8;
 /// A debug build checks every state after every sweep, and is given fewer.
 const RUN: Run = Run { sweeps: if cfg!(debug_assertions) { 2_100 } else { 8_100 }, burn_in: 100, thin: 1 };
+
+/// Covariances are dearer.
+const RUN_OF_COVARIANCES: Run = Run { sweeps: if cfg!(debug_assertions) { 600 } else { 2_600 }, ..RUN };
 
 /// Standard errors. Checked for "unbounded, names" with 300 seeds (22,000 events): the distances had mean 0,
 /// standard deviation 0.99, 7 beyond 3.5 where 10 are expected, and none beyond 4. A file has about 800
@@ -46,13 +53,12 @@ fn events(case: &Case, worlds: &[(World, f64)]) -> Vec<Event> {
             add(format!("face {face} is called {name:?}"), Box::new(move |w| w.name_of(face) == name));
         }
     }
-    let mut partitions: Vec<(Vec<u32>, f64)> = exact::partitions(n_faces)
-        .into_iter()
-        .map(|z| {
-            let p = exact::probability(worlds, |world| world.identities == z);
-            (z, p)
-        })
-        .collect();
+    let mut of_partition: BTreeMap<&[u32], f64> = BTreeMap::new();
+    for (world, p) in worlds {
+        *of_partition.entry(&world.identities).or_default() += p;
+    }
+    let mut partitions: Vec<(Vec<u32>, f64)> =
+        of_partition.into_iter().map(|(z, p)| (z.to_vec(), p)).collect();
     partitions.sort_by(|a, b| b.1.total_cmp(&a.1));
     for (z, _) in partitions.into_iter().take(4) {
         add(format!("the partition is {z:?}"), Box::new(move |w| w.identities == z));
@@ -63,12 +69,35 @@ fn events(case: &Case, worlds: &[(World, f64)]) -> Vec<Event> {
 /// What the chains of a case get wrong.
 fn failures(case: &Case, seed: u64) -> Vec<String> {
     let worlds = exact::posterior(case.target.model(), case.target.data());
-    let draws = run(case, CHAINS, seed, &RUN);
+    differences(case, &worlds, &run(case, CHAINS, seed, &RUN))
+}
+
+/// Chains whose faces are seated by `settle`, every face twice: so many that covariances are screened by
+/// bounds, as they are from eight faces on.
+fn run_settled(case: &Case, seed: u64) -> Vec<Draw> {
+    let faces: Vec<FaceId> = case.target.data().faces().chain(case.target.data().faces()).collect();
+    let rest = Sweep(vec![Step::SplitMerge, Step::Contexts, Step::Names, Step::Faces, Step::Weights]);
+    let of_chain = |number: usize| {
+        let mut chain = Chain::start(Start::ALL[number % 4], number as u32, seed, &case.target);
+        let mut draws = Vec::new();
+        for _ in 0..RUN_OF_COVARIANCES.sweeps {
+            chain.settle(&faces, &case.target);
+            chain.sweep(&rest, &case.target);
+            if RUN_OF_COVARIANCES.keeps(chain.n_sweeps()) {
+                draws.push(chain.draw(&case.target));
+            }
+        }
+        draws
+    };
+    (0..CHAINS).flat_map(of_chain).collect()
+}
+
+fn differences(case: &Case, worlds: &[(World, f64)], draws: &[Draw]) -> Vec<String> {
     let visited: Vec<(usize, World)> =
         draws.iter().map(|draw| (draw.chain as usize, World::of(draw))).collect();
     let (mut failures, mut worst) = (Vec::new(), 0.0f64);
-    for (name, holds) in events(case, &worlds) {
-        let exact = exact::probability(&worlds, &holds);
+    for (name, holds) in events(case, worlds) {
+        let exact = exact::probability(worlds, &holds);
         let mut chains = vec![Vec::new(); CHAINS];
         for (chain, world) in &visited {
             chains[*chain].push(f64::from(u8::from(holds(world))));
@@ -122,6 +151,29 @@ fn with_repeats_rare_the_posterior_is_the_exact_one() {
 #[test]
 fn with_statements_in_conflict_the_posterior_is_the_exact_one() {
     compare(&["given, evidence", "given, evidence, odd looks", "latent 2, evidence, repeat"], 600);
+}
+
+/// The default's face model: its power, two experts, tail, look-alikes and scales; seated plainly, as a few
+/// faces are, and by bounds.
+#[test]
+fn with_covariances_the_posterior_is_the_exact_one() {
+    let mut all = Vec::new();
+    for (number, case) in (0..).zip(common::covariances()) {
+        let worlds = exact::posterior(case.target.model(), case.target.data());
+        all.extend(differences(&case, &worlds, &run(&case, CHAINS, 700 + number, &RUN_OF_COVARIANCES)));
+        all.extend(differences(&case, &worlds, &run_settled(&case, 750 + number)));
+    }
+    assert!(all.is_empty(), "{}", all.join("\n"));
+}
+
+/// One person of that case has so many photos that their scatter is kept as a matrix.
+#[test]
+fn many_photos_of_one_person_are_probable_where_they_are_enumerated() {
+    let case = common::named("covariances, many photos");
+    let worlds = exact::posterior(case.target.model(), case.target.data());
+    let has_many = |w: &World| (0..10).any(|i| w.identities.iter().filter(|&&z| z == i).count() > 8);
+    let p = exact::probability(&worlds, has_many);
+    assert!((0.1..0.9).contains(&p), "{p}");
 }
 
 #[test]

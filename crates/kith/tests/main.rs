@@ -2,6 +2,7 @@
 
 mod common;
 
+mod calibration;
 mod crowds;
 mod enumeration;
 mod examples;

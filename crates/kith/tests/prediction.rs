@@ -5,7 +5,8 @@ use crate::common::exact::{self, World};
 use crate::common::{Case, named, run};
 use kith::chain::{Draw, Run};
 use kith::data::NewFace;
-use kith::model::{ContextMode, Strength};
+use kith::model::face::FaceKind;
+use kith::model::{ContextMode, FaceModel, Full, FullPrior, Strength};
 use kith::predict::{Answer, Posterior};
 
 /// Chains are independent, so that their spread is the error of their mean: Student's t with 63 degrees of
@@ -144,6 +145,22 @@ fn two_faces_of_one_frame_are_predicted_exactly_together() {
     compare(&case, 12, Some("home"), &[&NEAR_FACE_0, &NEAR_FACE_0]);
     let unbounded = named("unbounded").with(|m| m.repeat = 0.3);
     compare(&unbounded, 13, None, &[&NEAR_NOBODY, &NEAR_NOBODY]);
+}
+
+/// The default's face model. The exact sum is over all scales of eight faces, so that the training faces have
+/// one scale here.
+#[test]
+fn faces_with_covariances_are_predicted_exactly() {
+    let without_scales = |case: Case| {
+        case.with(|m| {
+            let FaceKind::Full(full) = &m.face.kind else { panic!("a case of covariances") };
+            m.face = FaceModel::full(Full::new(FullPrior { spread: 0.0, ..FullPrior::clone(full.prior()) }));
+        })
+    };
+    compare(&named("covariances"), 16, Some("work"), &[&NEAR_FACE_0]);
+    let case = without_scales(named("covariances, nowhere, repeat"));
+    compare(&case, 17, None, &[&NEAR_FACE_0, &NEAR_NOBODY]);
+    compare(&case, 18, None, &[&NEAR_FACE_3, &NEAR_FACE_3]);
 }
 
 fn assert_near(what: &str, found: f64, wanted: f64) {

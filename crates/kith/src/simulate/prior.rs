@@ -2,7 +2,8 @@
 
 use crate::data::Label;
 use crate::ids::{FaceId, LabelId};
-use crate::model::{ErrorRate, LocalConcentration, Strength, ln_odds};
+use crate::model::face::{Centred, FaceKind};
+use crate::model::{ErrorRate, FaceModel, LocalConcentration, Strength, ln_odds};
 use crate::random::Rng;
 use crate::state::{Name, State};
 use crate::target::Target;
@@ -14,18 +15,88 @@ use crate::target::Target;
 /// probability `repeat^pairs`, and all in proportion to the probability of the layout's statements, so that
 /// they follow exactly the joint that the kernels leave invariant.
 pub fn draw(layout: &Target, rng: &mut Rng) -> (State, Target) {
-    let (unsaid, ln_repeat) = (layout.unsaid(), layout.model().repeat.ln());
+    let unsaid = layout.unsaid();
     loop {
         let mut target = layout.clone();
         let mut state = draw_latent(&unsaid, rng);
-        let ln_accepted = state.n_repeats(layout.data()) as f64 * ln_repeat + ln_statements(&state, layout);
-        let is_accepted = rng.uniform().ln() < ln_accepted;
+        let is_accepted = rng.uniform().ln() < ln_accepted(&state, layout);
         if is_accepted && draw_names(&state, &mut target, rng) {
             draw_embeddings(&state, &mut target, rng);
             state.refresh(&target);
             return (state, target);
         }
     }
+}
+
+/// As [`draw`], for a face model that is a factor Phi(X | z, lambda) of the joint and no density of faces: to
+/// a power, between two experts, beside look-alikes (MODEL.md §4). Phi need not even have an integral over
+/// all X, so faces get a reference density r that knows nobody: a face is where somebody's only photo is, but
+/// only this share of its distance from the population's mean. What is drawn has density
+/// p(all else) Phi(X | z, lambda) prod_n r(x_n), by rejection, which is the faster the smaller the share;
+/// given X, r is a constant, and the rest of it exactly what the kernels sample from.
+///
+/// # Panics
+/// If faces are isotropic, and have a density; or if some may have odd looks, whose density depends on all
+/// faces and has no known maximum.
+pub fn draw_weighed(layout: &Target, share: f32, rng: &mut Rng) -> (State, Target) {
+    let face_model = &layout.model().face;
+    let FaceKind::Full(full) = &face_model.kind else { panic!("isotropic faces have a density") };
+    assert!(layout.data().faces().all(|face| layout.odd(face).is_none()), "odd looks cannot be drawn");
+    // Whatever sits where at whichever scale, Phi is largest where all faces lie on the mean.
+    let mut at_peak = layout.unsaid();
+    let mean: Vec<f32> = full.prior().mean.iter().map(|&m| m as f32).collect();
+    layout.data().faces().for_each(|face| at_peak.set_embedding(face, &mean));
+    let ln_phi = |state: &State| -> f64 {
+        let identities = state.seating().identities().iter();
+        identities.map(|&identity| face_model.ln_marginal(state.faces.group(identity))).sum()
+    };
+    let ln_most = ln_largest(layout.data().n_faces(), &mean, face_model);
+    loop {
+        let mut state = draw_latent(&at_peak, rng);
+        let ln_peak = ln_phi(&state);
+        assert!(ln_peak <= ln_most + 1e-9, "faces weigh {ln_peak}, more than {ln_most}");
+        if rng.uniform().ln() >= ln_peak - ln_most + ln_accepted(&state, layout) {
+            continue;
+        }
+        let mut target = layout.clone();
+        if !draw_names(&state, &mut target, rng) {
+            continue;
+        }
+        for face in layout.data().faces() {
+            let photo = face_model.simulate(None, &[face_model.middle_scale()], rng);
+            let nearer: Vec<f32> = photo[0].iter().zip(&mean).map(|(x, m)| m + share * (x - m)).collect();
+            target.set_embedding(face, &nearer);
+        }
+        state.refresh(&target);
+        let ln_found = ln_phi(&state);
+        assert!(ln_found <= ln_peak + 1e-9, "faces weigh {ln_found}, more than {ln_peak}");
+        if rng.uniform().ln() < ln_found - ln_peak {
+            return (state, target);
+        }
+    }
+}
+
+/// ln max Phi of so many faces, whatever they look like and whoever sits with whom: on the mean, at the
+/// narrowest scale, which is the first.
+fn ln_largest(n_faces: usize, mean: &[f32], face_model: &FaceModel) -> f64 {
+    let mut x = Centred::default();
+    face_model.centre(mean, &mut x);
+    x.set_scale(0);
+    let mut group = face_model.group();
+    let (mut of_size, mut most) = (Vec::new(), vec![0.0]);
+    for n in 1..=n_faces {
+        face_model.observe(&mut group, &x);
+        of_size.push(face_model.ln_marginal(&group));
+        let with_last = (1..=n).map(|size| of_size[size - 1] + most[n - size]);
+        most.push(with_last.fold(f64::NEG_INFINITY, f64::max));
+    }
+    most[n_faces]
+}
+
+/// ln of the probability with which latent variables are accepted for repeats in frames and for what was
+/// said.
+fn ln_accepted(state: &State, layout: &Target) -> f64 {
+    state.n_repeats(layout.data()) as f64 * layout.model().repeat.ln() + ln_statements(state, layout)
 }
 
 /// ln of the probability of what was said, over what it is where all of it is true.

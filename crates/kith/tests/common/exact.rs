@@ -4,7 +4,8 @@
 //!
 //! - p(z | c), with pi_0 and pi_c integrated out, is a sum over table counts (Teh et al. 2006): `prod_c
 //!   [alpha_c^T_c. / alpha_c^(N_c.) prod_i |s(N_ci, T_ci)|] alpha_0^I prod_i Gamma(T_.i) / alpha_0^(T..)`.
-//! - p(x | z) is a product of Gaussian-inverse gamma marginals.
+//! - p(x | z) is a product over identities: Gaussian-inverse gamma marginals, or the factor of MODEL.md §4
+//!   for full covariances, summed over all scales.
 //! - p(y*, y | z), with H integrated out, is a Dirichlet moment with factors (1 - H(k))^-w, one for every
 //!   name k and the w wrong names at identities called k. Two known names are as many as this can do.
 //! - A concentration under a Gamma prior is integrated by the trapezoidal rule in its logarithm, which for
@@ -18,7 +19,9 @@ use kith::data::{Dataset, Statement};
 use kith::ids::FaceId;
 use kith::math::ln_gamma;
 use kith::model::face::FaceKind;
-use kith::model::{ContextMode, ErrorRate, FaceUpdate, Isotropic, LocalConcentration, Model, Strength};
+use kith::model::{
+    ContextMode, ErrorRate, FaceUpdate, FullPrior, Isotropic, LocalConcentration, Model, Strength,
+};
 
 /// One value of everything discrete; identities, and contexts without a name, by first appearance.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -58,12 +61,13 @@ pub fn posterior(model: &Model, data: &Dataset) -> Vec<(World, f64)> {
     let mut names = NameIntegrals::new(model, data);
     let contexts = contexts(model, data);
     let identities = IdentityPrior::new(model, data);
+    let looks = Looks::new(model, data);
     let mut worlds: HashMap<World, f64> = HashMap::new();
     for z in partitions(data.n_faces()) {
-        let faces = ln_faces(model, data, &z) + n_repeats(data, &z) as f64 * model.repeat.ln();
+        let faces = looks.p(&z) * model.repeat.powi(n_repeats(data, &z) as i32);
         let named = names.all(&z);
         for (c, p_contexts) in &contexts {
-            let p = p_contexts * identities.p(&z, c) * faces.exp();
+            let p = p_contexts * identities.p(&z, c) * faces;
             let contexts = match model.context.mode {
                 ContextMode::Given => c.clone(),
                 _ => by_first_appearance(c),
@@ -308,32 +312,142 @@ fn n_repeats(data: &Dataset, z: &[u32]) -> usize {
     pairs.filter(|&(a, b)| z[a] == z[b] && frame_of(a) == frame_of(b)).count()
 }
 
-/// ln p(x | z), theta* integrated out, summed over whose looks are odd.
-fn ln_faces(model: &Model, data: &Dataset, z: &[u32]) -> f64 {
-    #[allow(irrefutable_let_patterns)] // there may come to be other face models
-    let FaceKind::Isotropic(prior) = &model.face.kind else { panic!("only isotropic faces are enumerated") };
-    let xs: Vec<Vec<f64>> =
-        data.faces().map(|face| data.embedding(face).iter().map(|&x| f64::from(x)).collect()).collect();
-    let rhos: Vec<f64> = data.faces().map(|face| rho(model, data, face)).collect();
-    let look_alikes: Vec<f64> = (0..xs.len()).map(|face| ln_look_alikes(prior, &xs, face)).collect();
-    let highest = z.iter().max().copied().unwrap_or(0);
-    let mut total = 0.0;
-    for odd in 0..1u32 << xs.len() {
-        let is_odd = |face: usize| odd >> face & 1 == 1;
-        if (0..xs.len()).any(|face| is_odd(face) && rhos[face] == 0.0) {
-            continue;
-        }
-        let of_face =
-            |face| if is_odd(face) { rhos[face].ln() + look_alikes[face] } else { (1.0 - rhos[face]).ln() };
-        let of_identity = |identity| {
-            let faces = (0..xs.len()).filter(|&face| z[face] == identity && !is_odd(face));
-            let shown: Vec<Vec<f64>> = faces.map(|face| xs[face].clone()).collect();
-            if shown.is_empty() { 0.0 } else { ln_marginal(prior, &shown) }
+/// p(x | z) of the faces of one identity, for every set of faces: theta* integrated out, summed over scales
+/// and over whose looks are odd. A set is a number whose bits are its faces.
+struct Looks {
+    of_set: Vec<f64>,
+}
+
+impl Looks {
+    fn new(model: &Model, data: &Dataset) -> Self {
+        let xs: Vec<Vec<f64>> = data.faces().map(|face| lies_at(model, data.embedding(face))).collect();
+        let all = |set: usize| -> Vec<&[f64]> {
+            (0..xs.len()).filter(|face| set >> face & 1 == 1).map(|face| &xs[face][..]).collect()
         };
-        let ln_p: f64 = (0..xs.len()).map(of_face).sum::<f64>() + (0..=highest).map(of_identity).sum::<f64>();
-        total += ln_p.exp();
+        let usual: Vec<f64> = (0..1usize << xs.len())
+            .map(|set| if set == 0 { 1.0 } else { p_looks(model, &all(set)) })
+            .collect();
+        let rhos: Vec<f64> = data.faces().map(|face| rho(model, data, face)).collect();
+        let odd_looks: Vec<f64> =
+            (0..xs.len()).map(|face| p_look_alikes(model, &xs, face, rhos[face])).collect();
+        let of_set = |set: usize| -> f64 {
+            let with_odd = |odd: usize| {
+                let each = (0..xs.len()).filter(|face| set >> face & 1 == 1).map(|face| {
+                    if odd >> face & 1 == 1 { rhos[face] * odd_looks[face] } else { 1.0 - rhos[face] }
+                });
+                each.product::<f64>() * usual[set & !odd]
+            };
+            let can_be_odd = (0..xs.len()).filter(|&face| rhos[face] > 0.0).map(|face| 1 << face);
+            let can_be_odd = set & can_be_odd.sum::<usize>();
+            (0..=can_be_odd).filter(|odd| odd & !can_be_odd == 0).map(with_odd).sum()
+        };
+        Self { of_set: (0..usual.len()).map(of_set).collect() }
     }
-    total.ln()
+
+    fn p(&self, z: &[u32]) -> f64 {
+        let highest = z.iter().max().copied().unwrap_or(0);
+        let set = |identity| -> usize {
+            (0..z.len()).filter(|&face| z[face] == identity).map(|face| 1 << face).sum()
+        };
+        (0..=highest).map(|identity| self.of_set[set(identity)]).product()
+    }
+}
+
+/// Where a face lies: as it is, or after the transform, rounded to `f32`.
+fn lies_at(model: &Model, embedding: &[f32]) -> Vec<f64> {
+    let x: Vec<f64> = embedding.iter().map(|&x| f64::from(x)).collect();
+    match &model.face.kind {
+        FaceKind::Isotropic(_) => x,
+        FaceKind::Full(full) => {
+            let prior = full.prior();
+            assert!(prior.length.is_none(), "lengths are not enumerated");
+            let rows = prior.transform.chunks(x.len());
+            let y = rows.map(|row| row.iter().zip(&x).zip(&prior.mean).map(|((a, x), m)| a * (x - m)).sum());
+            y.map(|y: f64| f64::from(y as f32)).collect()
+        }
+    }
+}
+
+/// p of the faces of one identity, their scales summed over.
+fn p_looks(model: &Model, xs: &[&[f64]]) -> f64 {
+    let prior = match &model.face.kind {
+        FaceKind::Isotropic(prior) => return ln_marginal(prior, xs).exp(),
+        FaceKind::Full(full) => full.prior(),
+    };
+    let grid = scales(prior.spread);
+    let mut total = 0.0;
+    for number in 0..grid.len().pow(xs.len() as u32) {
+        let scale = |face: usize| grid[number / grid.len().pow(face as u32) % grid.len()];
+        let (lambdas, ps): (Vec<f64>, Vec<f64>) = (0..xs.len()).map(scale).unzip();
+        total += ps.iter().product::<f64>() * p_at_scales(prior, xs, &lambdas);
+    }
+    total
+}
+
+/// The scales of faces with their prior (MODEL.md §4).
+fn scales(spread: f64) -> Vec<(f64, f64)> {
+    if spread == 0.0 {
+        return vec![(1.0, 1.0)];
+    }
+    let step = (2.0f64 / 3.0).sqrt();
+    let points = || (-3..=4).map(|k| step * f64::from(k));
+    let total: f64 = points().map(|t| (-0.5 * t * t).exp()).sum();
+    points().map(|t| ((-spread * t).exp(), (-0.5 * t * t).exp() / total)).collect()
+}
+
+/// e^c f^power as it stands in MODEL.md §4.
+fn p_at_scales(prior: &FullPrior, ys: &[&[f64]], lambdas: &[f64]) -> f64 {
+    let (n, d) = (ys.len() as f64, prior.between.len());
+    let dim = d as f64;
+    let total: f64 = lambdas.iter().sum();
+    let mut mean = vec![0.0; d];
+    for (y, lambda) in ys.iter().zip(lambdas) {
+        mean.iter_mut().zip(*y).for_each(|(mean, y)| *mean += lambda * y / total);
+    }
+    let widths = || prior.between.iter().map(|psi| psi + 1.0 / total);
+    let q: f64 = mean.iter().zip(widths()).map(|(mean, width)| mean * mean / width).sum();
+    let kappa = prior.tail;
+    let ln_m = ln_gamma(0.5 * (kappa + dim))
+        - ln_gamma(0.5 * kappa)
+        - 0.5 * widths().map(|width| (kappa * PI * width).ln()).sum::<f64>()
+        - 0.5 * (kappa + dim) * (1.0 + q / kappa).ln();
+    let p = prior.freedom - dim - 1.0;
+    let mut matrix = vec![vec![0.0; d]; d];
+    let mut trace = 0.0;
+    for (y, lambda) in ys.iter().zip(lambdas) {
+        for r in 0..d {
+            trace += lambda * (y[r] - mean[r]).powi(2);
+            for c in 0..d {
+                matrix[r][c] += lambda * (y[r] - mean[r]) * (y[c] - mean[c]) / p;
+            }
+        }
+    }
+    (0..d).for_each(|k| matrix[k][k] += 1.0);
+    let gammas = (1..ys.len()).map(|k| {
+        let at = 0.5 * (prior.freedom + k as f64);
+        ln_gamma(at) - ln_gamma(at - 0.5 * dim)
+    });
+    let ln_t = gammas.sum::<f64>()
+        - 0.5 * (n - 1.0) * dim * (PI * p).ln()
+        - 0.5 * (prior.freedom + n - 1.0) * determinant(&matrix).ln();
+    let ln_g = -0.5 * ((n - 1.0) * dim * (2.0 * PI).ln() + trace);
+    let ln_scales: f64 = lambdas.iter().map(|lambda| lambda.ln()).sum();
+    let ln_f =
+        ln_m + (1.0 - prior.common) * ln_t + prior.common * ln_g + 0.5 * dim * (ln_scales - total.ln());
+    (prior.lookalikes + prior.power * ln_f).exp()
+}
+
+/// By Laplace's expansion along the first row.
+fn determinant(matrix: &[Vec<f64>]) -> f64 {
+    if matrix.is_empty() {
+        return 1.0;
+    }
+    let minor = |column: usize| -> Vec<Vec<f64>> {
+        let without = |row: &Vec<f64>| [&row[..column], &row[column + 1..]].concat();
+        matrix[1..].iter().map(without).collect()
+    };
+    let sign = |column: usize| if column.is_multiple_of(2) { 1.0 } else { -1.0 };
+    (0..matrix.len()).map(|column| sign(column) * matrix[0][column] * determinant(&minor(column))).sum()
 }
 
 /// How often the looks of a face are odd, by what was said of it (MODEL.md §7).
@@ -349,28 +463,40 @@ fn rho(model: &Model, data: &Dataset, face: FaceId) -> f64 {
     }
 }
 
-/// ln of what a face shows whose looks are odd: the densest predictive under its 1, 2, 4, and at most 8
-/// nearest.
-fn ln_look_alikes(prior: &Isotropic, xs: &[Vec<f64>], face: usize) -> f64 {
+/// What a face shows whose looks are odd: the densest predictive under its 1, 2, 4, and at most 8 nearest,
+/// who are ordinary photos.
+fn p_look_alikes(model: &Model, xs: &[Vec<f64>], face: usize, rho: f64) -> f64 {
+    if rho == 0.0 {
+        return 0.0;
+    }
     let distance = |other: usize| xs[face].iter().zip(&xs[other]).map(|(a, b)| (a - b).powi(2)).sum::<f64>();
     let mut others: Vec<usize> = (0..xs.len()).filter(|&other| other != face).collect();
     others.sort_by(|&a, &b| distance(a).total_cmp(&distance(b)));
     others.truncate(8);
-    let near: Vec<Vec<f64>> = others.iter().map(|&other| xs[other].clone()).collect();
+    let near: Vec<&[f64]> = others.iter().map(|&other| &xs[other][..]).collect();
     let counts = [1, 2, 4, 8].into_iter().filter(|&n| n < near.len()).chain([near.len()]);
-    let ln_predictive = |n: usize| {
-        let with = [&near[..n], &[xs[face].clone()]].concat();
-        ln_marginal(prior, &with) - ln_marginal(prior, &near[..n])
+    let predictive = |n: usize| {
+        let with = [&near[..n], &[&xs[face][..]]].concat();
+        match &model.face.kind {
+            FaceKind::Isotropic(prior) => (ln_marginal(prior, &with) - ln_marginal(prior, &near[..n])).exp(),
+            FaceKind::Full(full) => {
+                let at =
+                    |lambda: f64| p_at_scales(full.prior(), &with, &[&vec![1.0; n][..], &[lambda]].concat());
+                let joined: f64 = scales(full.prior().spread).iter().map(|&(lambda, p)| p * at(lambda)).sum();
+                joined / p_at_scales(full.prior(), &near[..n], &vec![1.0; n])
+            }
+        }
     };
-    counts.map(ln_predictive).fold(f64::NEG_INFINITY, f64::max)
+    counts.map(predictive).fold(0.0, f64::max)
 }
 
 /// ln of the marginal of n faces of one identity (MODEL.md §4), with mean and scatter computed in two passes.
-pub fn ln_marginal(prior: &Isotropic, xs: &[Vec<f64>]) -> f64 {
+pub fn ln_marginal(prior: &Isotropic, xs: &[impl AsRef<[f64]>]) -> f64 {
     let (n, d) = (xs.len() as f64, prior.mean.len() as f64);
-    let mean: Vec<f64> = (0..prior.mean.len()).map(|k| xs.iter().map(|x| x[k]).sum::<f64>() / n).collect();
+    let mean: Vec<f64> =
+        (0..prior.mean.len()).map(|k| xs.iter().map(|x| x.as_ref()[k]).sum::<f64>() / n).collect();
     let square = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>();
-    let scatter: f64 = xs.iter().map(|x| square(x, &mean)).sum();
+    let scatter: f64 = xs.iter().map(|x| square(x.as_ref(), &mean)).sum();
     let kappa_n = prior.kappa + n;
     let a_n = prior.shape + n * d / 2.0;
     let b_n = prior.rate + scatter / 2.0 + prior.kappa * n * square(&mean, &prior.mean) / (2.0 * kappa_n);

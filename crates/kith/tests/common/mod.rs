@@ -10,7 +10,7 @@ use kith::data::{Dataset, Embeddings, Statement};
 use kith::gibbs::Sweep;
 use kith::ids::{FaceId, FrameId, LabelId};
 use kith::model::{
-    ContextMode, ContextModel, ErrorRate, EvidenceModel, FaceModel, FaceUpdate, Isotropic,
+    ContextMode, ContextModel, ErrorRate, EvidenceModel, FaceModel, FaceUpdate, Full, FullPrior, Isotropic,
     LocalConcentration, Model, NameBase, Strength,
 };
 use kith::target::Target;
@@ -133,6 +133,47 @@ pub fn collapsed() -> Vec<Case> {
     ]
 }
 
+/// A prior over full covariances with the constants that ship: those of a prior learnt from any faces.
+pub fn shipped(mean: Vec<f64>, transform: Vec<f64>, between: Vec<f64>) -> FullPrior {
+    let mut rng = kith::random::driver(1);
+    let some = (0..60 * mean.len()).map(|_| rng.normal() as f32).collect();
+    let by_default = Full::from_faces(&Embeddings::new(some, mean.len()).unwrap());
+    FullPrior { length: None, mean, transform, between, ..FullPrior::clone(by_default.prior()) }
+}
+
+/// Full covariances as they ship, which are always integrated out.
+pub fn covariances() -> Vec<Case> {
+    let transform = vec![1.0, 0.2, 0.0, -0.3, 0.8, 0.1, 0.0, 0.4, 1.2];
+    let prior = shipped(vec![0.3, -0.2, 0.1], transform, vec![6.0, 3.0, 1.5]);
+    let face = || FaceModel::full(Full::new(prior.clone()));
+    let mut all = vec![
+        case("covariances", GIVEN, CONFLICTING, |m| m.face = face()),
+        case("covariances, nowhere, repeat", NOWHERE, UNNAMED, |m| {
+            (m.face, m.repeat, m.context.mode) = (face(), 0.3, ContextMode::None);
+        }),
+        said(case("covariances, latent 2, evidence, odd looks", NOWHERE, CONFLICTING, |m| {
+            (m.face, m.context, m.repeat) = (face(), latent(2), 0.3);
+            m.evidence = EvidenceModel { same: 0.1, different: 0.25, not: 0.05, is: 0.02, odd: 0.35 };
+        })),
+    ];
+    all.push(many_photos(FullPrior { spread: 0.0, ..prior }));
+    all
+}
+
+/// Ten faces that are most probably all or nearly all of one person: more than are kept as a Gram matrix.
+fn many_photos(prior: FullPrior) -> Case {
+    let mut model = model();
+    model.face = FaceModel::full(Full::new(prior));
+    model.context.mode = ContextMode::None;
+    model.repeat = 0.9;
+    let near = |k: usize| FACES[k % 6].map(|x| 0.4 * x + 0.1 * (k / 6) as f32);
+    let faces = (0..10).map(near).collect::<Vec<_>>().concat();
+    let frames = [0, 0, 1, 2, 3, 3, 4, 5, 6, 6].map(FrameId).to_vec();
+    let data =
+        Dataset::new(Embeddings::new(faces, 3).unwrap(), frames, &[const { None }; 7], &[const { None }; 10]);
+    Case { name: "covariances, many photos".to_owned(), target: Target::new(model, data.unwrap()).unwrap() }
+}
+
 /// Faces 0 and 2 look alike and are said to differ, 1 and 3 to be one by two people and two by a third; 4 was
 /// called "a" and is denied that name, 5 is denied the other; the owner said the names of 2 and 5, and that 1
 /// has that of 5.
@@ -165,7 +206,7 @@ pub fn explicit() -> Vec<Case> {
 
 /// The case of a name.
 pub fn named(name: &str) -> Case {
-    let mut all = collapsed().into_iter().chain(explicit());
+    let mut all = collapsed().into_iter().chain(explicit()).chain(covariances());
     all.find(|case| case.name == name).unwrap_or_else(|| panic!("no case is called {name}"))
 }
 
