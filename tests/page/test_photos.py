@@ -63,6 +63,7 @@ def test_a_face_is_added_by_hand_and_taken_for_no_face_again(opened, album):
     page.mouse.move(*at(296, 136), steps=6)
     one.shot("adding-a-face")
     page.mouse.up()
+    page.wait_for_selector(".toast:has-text('A face was added')")
     page.wait_for_function("() => document.querySelectorAll('.box').length === 2")
     found = until(page, f"photos/{number}", lambda found: len(found["faces"]) == 2 and all(face["person"] for face in found["faces"]))
     added = max(found["faces"], key=lambda face: face["box"][0])
