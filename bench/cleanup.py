@@ -1,23 +1,30 @@
 """The ten-minute clean-up: how many clicks and key presses until 95 % of the faces have their right name. Run by hand.
 
-    cargo build --release && python3 bench/cleanup.py --kith target/release/kith LIB TRUTH.csv [--wrong 0.05] [--seed 1]
+    cargo build --release && python3 bench/cleanup.py LIB TRUTH.csv [--contacts NAMES.txt] [--seeds 1 2 3] [--wrong 0.05]
 
-LIB is a library that was learnt and in which nothing was said; it is copied. TRUTH.csv has the columns face (the id) and truth.
-A scripted owner answers what the page asks, through its API, and errs in one answer of twenty. Counted are the presses a hand makes:
+LIB is a library that was learnt and in which nothing was said; it is copied. TRUTH.csv has the columns face (the id) and truth. Counted
+are faces whose truth occurs at least twice. A scripted owner errs in one decision of twenty, and every press of a hand is counted,
+letters of names apart from the rest.
 
-- "Who is this?": a name that is new is typed (its letters) and Enter; a name that the page knows is begun until it is the first
-  completion, then Tab and Enter. "Same person?": one key. Skipping a face that the owner does not know: Alt+S, two keys.
-- When no question is left: what the page lists as a slip, one key to take back (and the name again) or to keep; then everybody with a
-  name is opened (one click), a wrong name is noticed and given again (a click, the name), and who looks like them and is them is
-  joined (one click each, of the four that are shown); then people without a name, the largest first: one click, the name as above.
-- The others' flow, on the same clusters as kith's own before anything was said: as Immich and digiKam have it, every cluster is
-  opened (one click), its name field is clicked, the name is typed or completed as above and Enter pressed; a second cluster of the same
-  person is merged by giving the same name (Immich then asks whether to merge: one click more); a face that is in the wrong
-  cluster is put right by itself: selected (one click), reassigned (one click), the person chosen (completion, Enter). Clusters
-  are taken by size, wrong faces of a cluster before the next one. Nothing is asked and nothing spreads. The same share of names is
-  wrong; a wrong one is noticed and given again, at the same price.
+Through kith's page, by its API, in the order in which it asks:
+- "Who is this?": letters until the name is among the six that are shown (which is asked of the page itself), and Enter or a click on it;
+  Esc for a face that the owner does not know. "Same person?": one key. "Are these them?": one key for each
+  that is to be picked or left otherwise than proposed, and Enter.
+- An address book (--contacts, a name on each line) is chosen once: three clicks.
+- After every tenth answer the owner looks over the named people (g p, and g q to go on: four keys). A wrong name that is seen there is
+  mended: the person is opened (a click), renamed (a click), the name as above. Nobody finds single faces in the wrong group.
 
-Printed are the presses of both until 95 % of the faces whose truth occurs at least twice are named right.
+The others' way, on two groupings, as Immich and digiKam publish it (docs.immich.app/features/facial-recognition, its web page of people and
+pull request 3399; docs.digikam.org, People View): groups by size, each named in the list itself (a click into its field), letters,
+Enter. They know no address book; a name that was given before is taken from the list as soon as it is among the first six that
+fit, and the merge that is then proposed is confirmed with a click. A face in the wrong group: it is selected, "reassign"
+is clicked, the person chosen by letters and Enter, or by Enter alone. A wrong name is seen at once where it stands and typed again (a
+click, the name). Faces in no group: the photo is opened, its faces edited, the face chosen (three clicks), the person as above,
+and closed (a click).
+- "their groups": as Immich groups (a face with at least three within the distance founds a person or joins the nearest one; the
+  others join the nearest person), on the same embeddings, with the best of several distances; its default is 0.5.
+- "kith's groups": what kith had learnt before anything was said, with nobody in none; and the same if their fields completed names of the
+  address book, which they do not: it shows what of the difference is the address book's.
 """
 
 import argparse
@@ -25,20 +32,24 @@ import csv
 import json
 import random
 import shutil
+import sqlite3
 import subprocess
 import tempfile
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
-from collections import Counter, defaultdict
+from collections import Counter
 from pathlib import Path
 
 GOAL = 0.95
+# Names that a field shows at once.
+SHOWN = 6
 
 
 class Page:
-    def __init__(self, kith, library):
-        command = [kith, "serve", str(library), "--port", "0"]
+    def __init__(self, kith, library, contacts):
+        command = [kith, "serve", str(library), "--port", "0"] + (["--names", str(contacts)] if contacts else [])
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         self.base, self.token = self.process.stdout.readline().strip().split("/enter/")
 
@@ -58,175 +69,223 @@ class Page:
             status = self.ask("status")
             if status["believes"] and status["doing"] in ("resting", "learning"):
                 return
-            time.sleep(0.05)
+            time.sleep(0.02)
 
-    def clusters(self):
-        """Faces by person, and what each is called."""
-        faces, name = {}, {}
-        people = self.ask("people?n=1000")
-        for start in range(0, people["total"], 1000):
-            for person in self.ask(f"people?n=1000&from={start}")["people"]:
-                name[person["person"]] = person["name"]
-                found = self.ask(f"people/{person['person']}/faces?n=1000").get("faces", [])
-                faces[person["person"]] = [face["face"] for face in found]
-        return faces, name
+    def people(self, standing=""):
+        return self.ask(f"people?n=1000{standing}")["people"]
+
+    def faces(self, person):
+        return [face["face"] for face in self.ask(f"people/{person['person']}/faces?n=1000").get("faces", [])]
+
+    def letters(self, name, face):
+        """Letters until Enter takes the name, or a click into the list."""
+        for n in range(len(name)):
+            query = urllib.parse.urlencode({"n": SHOWN, "q": name[:n], "face": face})
+            if name in [one["name"] for one in self.ask(f"names?{query}")["names"]]:
+                return n
+        return len(name)
 
     def end(self):
         self.process.terminate()
         self.process.wait()
 
 
-def typed(name, known):
-    """Presses for a name: begun until it is the first completion, then Tab and Enter; or all its letters and Enter."""
-    if name not in known:
-        return len(name) + 1
-    order = sorted(known, key=lambda other: (-known[other], other))
-    for n in range(1, len(name) + 1):
-        fitting = [other for other in order if any(part.lower().startswith(name[:n].lower()) for part in [other, *other.split()])]
-        if fitting and fitting[0] == name:
-            return min(n + 2, len(name) + 1)
-    return len(name) + 1
-
-
-def right(faces, name, truth, counted):
-    """The share of the counted faces whose person has their name."""
-    called = {face: name[person] for person, members in faces.items() for face in members}
-    return sum(called.get(face) == truth[face] for face in counted) / len(counted)
-
-
 class Owner:
+    """Who knows the truth, errs now and then, and counts."""
+
     def __init__(self, truth, wrong, seed):
         self.truth, self.wrong, self.random = truth, wrong, random.Random(seed)
         self.names = sorted(set(truth.values()))
+        self.letters = self.others = self.acts = 0
+
+    def errs(self):
+        return self.random.random() < self.wrong
 
     def name(self, face):
-        if self.random.random() < self.wrong:
-            return self.random.choice(self.names)
-        return self.truth.get(face)
+        right = self.truth.get(face)
+        return self.random.choice(self.names) if right is not None and self.errs() else right
 
     def same(self, a, b):
-        answer = self.truth.get(a) == self.truth.get(b) and a in self.truth
-        return answer != (self.random.random() < self.wrong)
+        return (a in self.truth and self.truth[a] == self.truth.get(b)) != self.errs()
+
+    def presses(self, others=0, letters=0):
+        self.others, self.letters = self.others + others, self.letters + letters
+
+    def total(self):
+        return self.others + self.letters
 
 
-def with_kith(page, owner, counted, most):
-    presses, known, answers, share = 0, Counter(), 0, 0.0
-    skipped = set()
-    while answers < most:
+def with_kith(page, owner, counted, has_contacts, most=400):
+    passed, share = [], 0.0
+    key = {}
+
+    def face_of(row):
+        if row not in key:
+            key[row] = page.ask(f"faces/{row}").get("face")
+        return key[row]
+
+    def called():
+        return {face: person["name"] for person in page.people("&standing=named") for face in page.faces(person)}
+
+    owner.presses(others=3 if has_contacts else 0)
+    while owner.acts < most and share < GOAL:
         page.rest()
-        queue = [one for one in page.ask("questions?n=30")["questions"] if one["face"]["row"] not in skipped]
-        if not queue:
+        found = page.ask("questions?n=12" + (f"&without={','.join(map(str, passed))}" if passed else ""))
+        questions, pieces = found["questions"], found["pieces"]
+        if not questions and not pieces:
             break
-        question = queue[0]
-        face = question["face"]
-        answers += 1
-        if question["ask"] == "same":
-            kind = "same" if owner.same(face["face"], question["other"]["face"]) else "different"
-            page.ask("acts", {"kind": kind, "face": face["row"], "other": question["other"]["row"]})
-            presses += 1
-        elif (name := owner.name(face["face"])) is None:
-            skipped.add(face["row"])
-            presses += 2
+        owner.acts += 1
+        if sum(one["worth"] for one in pieces) > (questions[0]["gain"] if questions else 0):
+            judged = [owner.same(face_of(one["piece"]["picture"]), face_of(one["of"]["picture"])) for one in pieces]
+            pairs = [[one["piece"]["person"], one["of"]["person"]] for one, is_same in zip(pieces, judged) if is_same]
+            owner.presses(others=1 + sum(one["picked"] != is_same for one, is_same in zip(pieces, judged)))
+            passed += [one["piece"]["picture"] for one in pieces]
+            if pairs:
+                page.ask("acts", {"kind": "join_all", "pairs": pairs})
         else:
-            page.ask("acts", {"kind": "name", "faces": [face["row"]], "name": name})
-            presses += typed(name, known)
-            known[name] += 1
-        if answers % 5 == 0:
-            page.rest()
-            share = right(*page.clusters(), owner.truth, counted)
-            print(f"  {answers} answers, {presses} presses: {share:.1%}", flush=True)
-            if share >= GOAL:
-                return presses, answers, share
-    return by_hand(page, owner, counted, known, presses, answers)
-
-
-def by_hand(page, owner, counted, known, presses, answers):
-    """What is left when no question is: slips, and people without a name."""
-    page.rest()
-    for slip in page.ask("doubt")["slips"]:
-        presses, answers = presses + 1, answers + 1
-        face = slip["faces"][0]
-        if slip["kind"] == "name" and owner.truth.get(face["face"]) not in (None, slip["name"]):
-            page.ask("undo", {"act": slip["act"]})
-            name = owner.truth[face["face"]]
-            page.ask("acts", {"kind": "name", "faces": [face["row"]], "name": name})
-            presses += 1 + typed(name, known)
-            known[name] += 1
-    page.rest()
-    share = right(*page.clusters(), owner.truth, counted)
-    print(f"  slips: {answers} answers, {presses} presses: {share:.1%}", flush=True)
-    for person in page.ask("people?standing=named&n=1000")["people"]:
-        if share >= GOAL:
-            break
-        presses += 1
-        shown = page.ask(f"faces/{person['picture']}").get("face")
-        if owner.truth.get(shown, person["name"]) != person["name"]:
-            name = owner.truth[shown]
-            page.ask("acts", {"kind": "name", "person": person["person"], "name": name})
-            presses, answers = presses + 2 + typed(name, known), answers + 1
-            known[name] += 1
-            person["name"] = name
-        for other in page.ask(f"people/{person['person']}").get("alike", [])[:4]:
-            mine, theirs = (page.ask(f"faces/{one['picture']}").get("face") for one in (person, other))
-            # One who errs overlooks somebody; nobody joins all whom they look at.
-            is_same = mine in owner.truth and owner.truth[mine] == owner.truth.get(theirs)
-            if other["name"] != person["name"] and is_same and owner.random.random() >= owner.wrong:
-                page.ask("acts", {"kind": "join", "person": other["person"], "into": person["person"]})
-                presses, answers = presses + 1, answers + 1
-    page.rest()
-    share = right(*page.clusters(), owner.truth, counted)
-    print(f"  look-alikes: {answers} answers, {presses} presses: {share:.1%}", flush=True)
-    looked_at = set()
-    while share < GOAL:
-        people = [one for standing in ("familiar", "stranger") for one in page.ask(f"people?standing={standing}&n=1000")["people"]]
-        people = [one for one in people if one["picture"] not in looked_at][:10]
-        if not people:
-            break
-        for one in people:
-            looked_at.add(one["picture"])
-            face = page.ask(f"faces/{one['picture']}").get("face")
-            answers, presses = answers + 1, presses + 1
-            if (name := owner.name(face)) is not None:
-                page.ask("acts", {"kind": "name", "faces": [one["picture"]], "name": name})
-                presses += typed(name, known)
-                known[name] += 1
+            question = questions[0]
+            face, row = question["face"]["face"], question["face"]["row"]
+            if question["ask"] == "same":
+                kind = "same" if owner.same(face, question["other"]["face"]) else "different"
+                page.ask("acts", {"kind": kind, "face": row, "other": question["other"]["row"]})
+                owner.presses(others=1)
+            elif (name := owner.name(face)) is None:
+                passed.append(row)
+                owner.presses(others=1)
+            else:
+                owner.presses(others=1, letters=page.letters(name, row))
+                page.ask("acts", {"kind": "name", "faces": [row], "name": name})
         page.rest()
-        share = right(*page.clusters(), owner.truth, counted)
-        print(f"  by hand: {answers} answers, {presses} presses: {share:.1%}", flush=True)
-    return presses, answers, share
+        share = right(called(), owner.truth, counted)
+        if owner.acts % 10 == 0 and share < GOAL:
+            look_over(page, owner)
+            share = right(called(), owner.truth, counted)
+            print(f"    {owner.acts} acts, {owner.total()} presses: {share:.1%}", flush=True)
+    if share < GOAL:
+        look_over(page, owner)
+        share = right(called(), owner.truth, counted)
+    return share
 
 
-def cluster_by_cluster(faces, owner, counted):
-    presses, acts, known, called, told = 0, 0, Counter(), {}, 0.5
-    wanted = set(counted)
-    for members in sorted(faces.values(), key=len, reverse=True):
+def look_over(page, owner):
+    """Everybody with a name is looked at; wrong names are mended."""
+    owner.presses(others=4)
+    for person in page.people("&standing=named"):
+        truths = Counter(owner.truth[face] for face in page.faces(person) if face in owner.truth)
+        name = truths.most_common(1)[0][0] if truths else person["name"]
+        if name != person["name"]:
+            owner.presses(others=3, letters=page.letters(name, person["picture"]))
+            owner.acts += 1
+            page.ask("acts", {"kind": "name", "person": person["person"], "name": name})
+    page.rest()
+
+
+def right(called, truth, counted):
+    return sum(called.get(face) == truth[face] for face in counted) / len(counted)
+
+
+def completed(name, known):
+    """Letters for a name in the others' fields: all of them, or those after which it is among the first that fit."""
+    order = sorted(known, key=lambda other: (-known[other], other))
+    for n in range(1, len(name)):
+        if name in [other for other in order if other.lower().startswith(name[:n].lower())][:SHOWN]:
+            return n
+    return len(name)
+
+
+def cluster_by_cluster(groups, loose, owner, counted, contacts=()):
+    known, called = Counter(dict.fromkeys(contacts, 0)), {}
+
+    def give(name, clicks):
+        owner.presses(others=clicks + 1, letters=completed(name, known))
+        owner.acts += 1
+        known[name] += 1
+
+    for members in sorted(groups, key=len, reverse=True):
         counts = Counter(owner.truth[face] for face in members if face in owner.truth)
+        # Groups of nobody whom the owner knows are passed over for nothing.
         if not counts:
             continue
         best = counts.most_common(1)[0][0]
-        name = best if owner.random.random() >= owner.wrong else owner.random.choice(owner.names)
-        presses += 2 + typed(name, known) + (1 if name in known else 0)
-        acts += 1
-        known[name] += 1
-        if name != best:
-            presses += 2 + typed(best, known)
-            acts += 1
-            known[best] += 1
-        called.update({face: best for face in members})
+        if owner.errs():
+            give(owner.random.choice(owner.names), 1)
+        give(best, 1 + (known[best] > 0))
+        called.update(dict.fromkeys(members, best))
+        if right(called, owner.truth, counted) >= GOAL:
+            break
         for face in members:
             if owner.truth.get(face, best) != best:
-                other = owner.truth[face]
-                presses += 2 + typed(other, known)
-                acts += 1
-                called[face] = other
-                known[other] += 1
-        share = sum(called.get(face) == owner.truth[face] for face in wanted) / len(wanted)
-        if share >= told:
-            print(f"  cluster by cluster: {acts} acts, {presses} presses: {share:.1%}", flush=True)
-            told = share + 0.025
-        if share >= GOAL:
+                give(owner.truth[face], 2)
+                called[face] = owner.truth[face]
+    for face in loose:
+        if right(called, owner.truth, counted) >= GOAL:
             break
-    return presses, acts, share
+        if face in owner.truth and face in counted:
+            give(owner.truth[face], 4)
+            called[face] = owner.truth[face]
+    return right(called, owner.truth, counted)
+
+
+def immich(library, distance, least=3):
+    """Groups as Immich's published way of recognising has them."""
+    import numpy as np
+
+    rows = sqlite3.connect(library).execute("SELECT key, embedding FROM faces ORDER BY id").fetchall()
+    looks = np.array([np.frombuffer(looks, "<f4") for _, looks in rows])
+    looks /= np.linalg.norm(looks, axis=1, keepdims=True)
+    far = 1 - looks @ looks.T
+    person = [None] * len(rows)
+    n_people = 0
+    later = []
+    for is_later in (False, True):
+        for face in later if is_later else range(len(rows)):
+            near = [other for other in np.argsort(far[face], kind="stable") if far[face, other] <= distance]
+            is_core = len(near) >= least
+            if not is_core and not is_later:
+                later.append(face)
+                continue
+            found = next((person[other] for other in near if person[other] is not None), None)
+            if found is None and is_core:
+                found, n_people = n_people, n_people + 1
+            person[face] = found
+    groups = [[rows[k][0] for k in range(len(rows)) if person[k] == number] for number in range(n_people)]
+    return groups, [rows[k][0] for k in range(len(rows)) if person[k] is None]
+
+
+def run(options, truth, counted, seed):
+    def told(title, owner, share):
+        print(f"  {title}: {owner.total()} presses ({owner.letters} letters, {owner.others} others), {owner.acts} acts, {share:.1%}", flush=True)
+        return owner.total(), owner.others
+
+    rivals = {}
+    best = None
+    for distance in options.distances:
+        owner = Owner(truth, options.wrong, seed)
+        share = cluster_by_cluster(*immich(options.library, distance), owner, counted)
+        if share >= GOAL and (best is None or owner.total() < best[0].total()):
+            best = owner, share, distance
+    if best:
+        rivals["their groups"] = told(f"their groups (distance {best[2]})", *best[:2])
+    with tempfile.TemporaryDirectory() as folder:
+        library = Path(folder) / "copy.kith"
+        shutil.copy(options.library, library)
+        page = Page(options.kith, library, options.contacts)
+        try:
+            page.rest()
+            owner = Owner(truth, options.wrong, seed)
+            groups = [page.faces(person) for person in page.people()]
+            share = cluster_by_cluster(groups, [], owner, counted)
+            rivals["kith's groups"] = told("kith's groups, the others' way", owner, share)
+            if options.contacts:
+                owner = Owner(truth, options.wrong, seed)
+                names = options.contacts.read_text().splitlines()
+                share = cluster_by_cluster(groups, [], owner, counted, names)
+                rivals["that with the address book"] = told("that, had they the address book", owner, share)
+            owner = Owner(truth, options.wrong, seed)
+            ours = told("kith's page", owner, with_kith(page, owner, counted, bool(options.contacts)))
+        finally:
+            page.end()
+    return {title: (ours[0] / total, ours[1] / others) for title, (total, others) in rivals.items()}
 
 
 def main():
@@ -234,30 +293,20 @@ def main():
     parser.add_argument("library", type=Path)
     parser.add_argument("truth", type=Path)
     parser.add_argument("--kith", default="target/release/kith")
+    parser.add_argument("--contacts", type=Path, help="names of an address book, one on each line")
     parser.add_argument("--wrong", type=float, default=0.05)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--most", type=int, default=400, help="answers")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
+    parser.add_argument("--distances", type=float, nargs="+", default=[0.4, 0.45, 0.5, 0.55, 0.6])
     options = parser.parse_args()
     with open(options.truth, newline="") as file:
         truth = {row["face"]: row["truth"] for row in csv.DictReader(file) if row["truth"]}
-    often = defaultdict(int)
-    for name in truth.values():
-        often[name] += 1
+    often = Counter(truth.values())
     counted = [face for face, name in truth.items() if often[name] > 1]
-    with tempfile.TemporaryDirectory() as folder:
-        library = Path(folder) / "copy.kith"
-        shutil.copy(options.library, library)
-        page = Page(options.kith, library)
-        try:
-            page.rest()
-            faces, _ = page.clusters()
-            theirs = cluster_by_cluster(faces, Owner(truth, options.wrong, options.seed), counted)
-            ours = with_kith(page, Owner(truth, options.wrong, options.seed), counted, options.most)
-        finally:
-            page.end()
-    for title, (presses, acts, share) in [("cluster by cluster", theirs), ("kith's questions", ours)]:
-        print(f"{title}: {presses} presses in {acts} acts, {share:.1%} of {len(counted)} faces named right")
-    print(f"ratio {ours[0] / theirs[0]:.2f}")
+    ratios = []
+    for seed in options.seeds:
+        print(f"seed {seed}: {len(counted)} faces of {sum(n > 1 for n in often.values())} people")
+        ratios.append(run(options, truth, counted, seed))
+        print(f"  presses against {', '.join(f'{title} {a:.2f} (without letters {b:.2f})' for title, (a, b) in ratios[-1].items())}")
 
 
 if __name__ == "__main__":

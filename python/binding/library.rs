@@ -58,8 +58,12 @@ impl Library {
         Store::open(&self.path)
     }
 
-    fn open_to_read(&self) -> Result<Store, StoreError> {
-        Store::open_to_read(&self.path)
+    fn read(
+        &self,
+        py: Python<'_>,
+        work: impl Fn(&Store) -> Result<Value, StoreError> + Send,
+    ) -> PyResult<String> {
+        self.work(py, None, |_| Store::read(&self.path, work))
     }
 }
 
@@ -149,11 +153,10 @@ impl Library {
 
     /// Everybody.
     fn people(&self, py: Python<'_>) -> PyResult<String> {
-        self.work(py, None, |_| {
-            let library = self.open_to_read()?;
+        self.read(py, |library| {
             if library.n_faces()? > 0 {
                 // What was seen and said since is taken in first.
-                Believed::open(&library)?;
+                Believed::open(library)?;
             }
             let person = |person: &kith_store::Person| {
                 let faces: Vec<Value> = person.faces.iter().map(|face| json!([face.key, face.p])).collect();
@@ -169,14 +172,13 @@ impl Library {
 
     /// Who a face of the library is.
     fn who(&self, py: Python<'_>, face: &str) -> PyResult<String> {
-        self.work(py, None, |_| {
-            let library = self.open_to_read()?;
+        self.read(py, |library| {
             let row = library.face(face)?;
-            let believed = Believed::open(&library)?;
+            let believed = Believed::open(library)?;
             let ignored =
                 || StoreError::refused(format!("found the face \"{face}\" ignored, wanted one that is not"));
             let place = believed.rows.face_of(row).ok_or_else(ignored)?;
-            Ok(told(&believed.who(&library, place)?, &believed))
+            Ok(told(&believed.who(library, place)?, &believed))
         })
     }
 
@@ -191,9 +193,8 @@ impl Library {
         use numpy::PyUntypedArrayMethods;
         let dimension = embeddings.shape()[1];
         let new = rows(&embeddings, dimension)?;
-        self.work(py, None, |_| {
-            let library = self.open_to_read()?;
-            let believed = Believed::open(&library)?;
+        self.read(py, |library| {
+            let believed = Believed::open(library)?;
             let wanted = believed.belief.target().data().dimension();
             if dimension != wanted {
                 let found =
@@ -208,7 +209,7 @@ impl Library {
                 .iter()
                 .map(|(faces, context)| NewPhoto { context: context.as_deref(), faces: faces.clone() })
                 .collect();
-            let found = believed.who_is_on(&library, &photos, &|| ())?;
+            let found = believed.who_is_on(library, &photos, &|| ())?;
             let mut by_row = vec![Value::Null; new.len()];
             for (frame, found) in frames.iter().zip(&found) {
                 frame.iter().zip(found).for_each(|(&row, who)| by_row[row] = told(who, &believed));
@@ -261,8 +262,8 @@ impl Library {
 
     /// The questions whose answers would help most.
     fn ask(&self, py: Python<'_>, n: usize) -> PyResult<String> {
-        self.work(py, None, |_| {
-            let believed = Believed::open(&self.open_to_read()?)?;
+        self.read(py, |library| {
+            let believed = Believed::open(library)?;
             let key = |face: FaceId| &believed.rows.keys[face.index()];
             let question = |question: &Question| match question.about {
                 About::Who(face) => json!({"ask": "who", "face": key(face), "gain": question.gain}),
@@ -276,10 +277,9 @@ impl Library {
 
     /// What people said, oldest first, and how probable each is.
     fn log(&self, py: Python<'_>) -> PyResult<String> {
-        self.work(py, None, |_| {
-            let library = self.open_to_read()?;
+        self.read(py, |library| {
             let entries = library.log()?;
-            let believed = if entries.is_empty() { None } else { Believed::open(&library).ok() };
+            let believed = if entries.is_empty() { None } else { Believed::open(library).ok() };
             let agreements = believed.map_or_else(|| vec![None; entries.len()], |of| of.agreements(&entries));
             let entry = |(entry, agreement): (&Entry, Option<f64>)| {
                 let agreement = agreement.filter(|_| entry.stands);
@@ -324,7 +324,7 @@ impl Library {
 
     /// How many faces there are, ignored ones included.
     fn n_faces(&self, py: Python<'_>) -> PyResult<usize> {
-        py.detach(|| self.open_to_read()?.n_faces()).map_err(failed)
+        py.detach(|| Store::read(&self.path, |library| library.n_faces())).map_err(failed)
     }
 }
 

@@ -53,6 +53,14 @@ def week(request):
     assert server.end() == 0
 
 
+@pytest.fixture(scope="module")
+def own_week():
+    """Another, for tests that settle, join and forget."""
+    server = Server("demo", "--serve")
+    yield server
+    assert server.end() == 0
+
+
 class Opened:
     """A page, with everything that went wrong on it."""
 

@@ -70,7 +70,7 @@ def test_people_are_searched_and_ordered_by_mouse_and_by_keyboard(opened, demo):
     page.keyboard.type(name[:3].lower())
     page.wait_for_function("name => [...document.querySelectorAll('.card .name')].some(n => n.textContent === name)", arg=name)
     page.locator("input[type=search]").fill("")
-    page.wait_for_function("document.querySelector('.tabs [aria-pressed=true]')")
+    page.wait_for_function("() => document.querySelector('.tabs [aria-pressed=true]')")
     page.locator(".tabs button").nth(2).click()
     page.wait_for_selector("text=Seen once, and never named.")
     page.locator(".tools select").select_option("doubt")
@@ -262,7 +262,194 @@ def test_the_live_line_tells_what_happens_and_answers_do_not_wait(opened, week):
         await fetch('/api/v1/acts', {method: 'POST', headers: {'Content-Type': 'application/json'},
             body: JSON.stringify({kind: 'name', person, name: 'Live'})}); return performance.now() - start; }""", somebody["person"])
     print(f"an answer took {spent:.0f} ms")
-    page.wait_for_function("document.querySelector('.line').dataset.doing !== 'waking'")
+    page.wait_for_function("() => document.querySelector('.line').dataset.doing !== 'waking'")
     until(page, "status", lambda status: status["doing"] == "resting")
     page.locator(".tabs button").first.click()
     page.wait_for_selector(".card .name:text('Live')")
+
+
+def test_names_are_completed_in_the_field_and_offered_from_contacts(opened, own_week):
+    one = opened(own_week)
+    until(one.page, "status", lambda status: status["believes"] and status["doing"] == "resting")
+    page = one.go("/questions", ".stage .answer")
+    cards = "".join(f"BEGIN:VCARD\nFN:{name}\nEND:VCARD\n" for name in ["Zacharias Quill", "Zoe Marsh", "Zoltan Ito"])
+    page.set_input_files("#contacts", {"name": "all.vcf", "mimeType": "text/vcard", "buffer": cards.encode()})
+    page.wait_for_selector("text=3 names of your contacts to choose from")
+    one.shot("contacts")
+    for _ in range(30):
+        if page.locator(".answer .namefield input").count():
+            break
+        page.keyboard.press("s")
+        page.wait_for_timeout(100)
+    field = page.locator(".answer .namefield input")
+    field.press_sequentially("zo")
+    page.wait_for_function("() => document.querySelector('.answer .namefield input').value === 'Zoe Marsh'")
+    field.press_sequentially("l")
+    page.wait_for_function("() => document.querySelector('.answer .namefield input').value === 'Zoltan Ito'")
+    one.shot("completed")
+    page.keyboard.press("Backspace")
+    page.wait_for_function("() => document.querySelector('.answer .namefield input').value === 'Zol'")
+    field.press_sequentially("t")
+    page.wait_for_function("() => document.querySelector('.answer .namefield input').value === 'Zoltan Ito'")
+    page.keyboard.press("Enter")
+    until(page, "people?q=zoltan", lambda found: found["total"] == 1)
+    # Esc in an empty field passes over, and a face that was passed over is not asked again.
+    page.wait_for_selector(".stage .answer")
+    seen = set()
+    for _ in range(3):
+        row = page.locator(".portrait img").first.get_attribute("src")
+        assert row not in seen
+        seen.add(row)
+        page.keyboard.press("Escape")
+        page.wait_for_function("src => document.querySelector('.portrait img')?.getAttribute('src') !== src", arg=row)
+
+
+def test_pieces_are_taken_in_with_one_press(opened, own_week):
+    one = opened(own_week)
+    page = one.page
+    until(page, "status", lambda status: status["believes"] and status["doing"] == "resting")
+    people = api(page, "people?n=1000")["people"]
+    named = next(person for person in people if person["name"])
+    apart = [person for person in people if not person["name"]]
+    pieces = [{"piece": person, "of": named, "near": 0.9 - k / 10, "picked": k == 0, "worth": 9} for k, person in enumerate(apart[:3])]
+    sent = []
+
+    def questions(route):
+        reply = route.fetch()
+        passed = route.request.url.partition("without=")[2].replace("%2C", ",").split(",")
+        left = [one for one in pieces if str(one["piece"]["picture"]) not in passed]
+        route.fulfill(response=reply, json={**reply.json(), "pieces": left})
+
+    def acts(route):
+        sent.append(route.request.post_data_json)
+        route.fulfill(json={"act": 1, "text": "", "entries": 1})
+
+    page.route("**/api/v1/questions*", questions)
+    page.route("**/api/v1/acts", acts)
+    one.go("/questions", ".pieces")
+    one.shot("pieces")
+    assert page.locator(".piece[aria-pressed=true]").count() == 1
+    page.keyboard.press("2")
+    page.locator(".piece").nth(2).click()
+    page.keyboard.press("1")
+    page.keyboard.press("Enter")
+    page.wait_for_function("() => !document.querySelector('.pieces')")
+    assert sent == [{"kind": "join_all", "pairs": [[person["person"], named["person"]] for person in apart[1:3]]}]
+    levels = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa"]}}
+    one.go("/questions", ".pieces")
+    assert Axe().run(page, options=levels)["violations"] == []
+
+
+def test_a_whole_person_is_nobody_and_that_is_taken_back(opened, own_week):
+    one = opened(own_week)
+    page = one.page
+    until(page, "status", lambda status: status["believes"] and status["doing"] == "resting")
+    somebody = first_person(page, "familiar")
+    n_faces = api(page, "status")["n_faces"]
+    one.go(f"/people/{somebody['person']}", ".tile")
+    page.locator(".person-head button", has_text="Nobody").click()
+    page.wait_for_url("**/people")
+    until(page, "status", lambda status: status["n_faces"] == n_faces - somebody["n_faces"])
+    page.locator(".toast button").last.click()
+    until(page, "status", lambda status: status["n_faces"] == n_faces)
+
+
+def test_conflicts_are_settled_with_one_key(opened, own_week):
+    one = opened(own_week)
+    page = one.page
+    until(page, "status", lambda status: status["believes"] and status["doing"] == "resting")
+    photos = [found["photo"] for found in api(page, "photos?n=200")["photos"] if found["n_faces"] > 1]
+    sizes = {person["person"]: person["n_faces"] for person in api(page, "people?n=1000")["people"]}
+    photos = [api(page, f"photos/{photo}") for photo in photos]
+    pairs = [photo for photo in photos if all(sizes[face["person"]] > 2 for face in photo["faces"][:2])][:2]
+    person = api(page, "people?n=1")["people"][0]
+    # As if somebody were twice on two photos, until something was said of them.
+    conflicts = [{"kind": "twice", "person": person, "photo": photo["photo"], "faces": photo["faces"][:2]} for photo in pairs]
+    said = []
+
+    def doubt(route):
+        reply = route.fetch()
+        route.fulfill(response=reply, json={**reply.json(), "conflicts": conflicts[len(said):]})
+
+    page.route("**/api/v1/doubt", doubt)
+    page.route("**/api/v1/acts", lambda route: (said.append(route.request.post_data_json), route.continue_()))
+    one.go("/doubt", ".doubt-item")
+    one.shot("conflict")
+    assert page.locator(".doubt-item", has_text="twice on a photo").count() == 2
+    before = api(page, "history")["total"]
+    page.locator(".doubt-item").first.focus()
+    page.keyboard.press("2")
+    until(page, "history", lambda history: history["total"] == before + 1)
+    page.wait_for_function("() => [...document.querySelectorAll('.doubt-item')].filter((n) => n.innerText.includes('twice')).length === 1")
+    page.locator(".doubt-item").first.locator("[data-key=b]").click()
+    until(page, "history", lambda history: history["total"] == before + 2)
+    rows = [[face["row"] for face in one["faces"]] for one in conflicts]
+    assert said == [{"kind": "take_out", "faces": [rows[0][1]]}, {"kind": "same", "face": rows[1][0], "other": rows[1][1]}]
+    # What the owner says is the same person, twice on a photo, is no conflict any more.
+    page.unroute("**/api/v1/doubt")
+    until(page, "status", lambda status: status["doing"] == "resting")
+    assert all(one["photo"] != conflicts[1]["photo"] for one in api(page, "doubt")["conflicts"])
+    page.keyboard.press("z")
+    page.keyboard.press("z")
+    until(page, "history", lambda history: [act["stands"] for act in history["acts"][:2]] == [False, False])
+
+
+def test_a_slip_that_was_meant_so_stays_settled(opened, own_week):
+    one = opened(own_week)
+    page = one.page
+    until(page, "status", lambda status: status["believes"] and status["doing"] == "resting")
+    found = api(page, "doubt")
+    act = api(page, "history")["acts"][0]
+    slip = {**act, "entry": 1, "p": 0.01, "looks_like": None}
+    page.route("**/api/v1/doubt", lambda route: route.fulfill(json={**found, "slips": [slip] if not said else []}))
+    said = []
+    page.route("**/api/v1/meant", lambda route: (said.append(route.request.post_data_json), route.continue_()))
+    one.go("/doubt", ".doubt-item")
+    item = page.locator(".doubt-item:has([data-key=k])").first
+    item.focus()
+    page.keyboard.press("k")
+    page.wait_for_selector(".toast:has-text('It was meant so')")
+    assert said == [{"entry": 1, "meant": True}]
+    page.locator(".toast button").last.click()
+    until(page, "status", lambda _: said[-1] == {"entry": 1, "meant": False})
+
+
+def test_people_together_on_photos_are_not_joined_and_the_page_says_why(opened, own_week):
+    one = opened(own_week)
+    page = one.page
+    until(page, "status", lambda status: status["believes"] and status["doing"] == "resting")
+    somebody = next(found for found in (api(page, f"people/{person['person']}") for person in api(page, "people?n=20")["people"]) if found["together"])
+    other = somebody["together"][0]
+    one.go(f"/people/{somebody['person']}", ".tile")
+    page.locator("button:text('Same as…')").click()
+    page.wait_for_selector("dialog .choose li")
+    page.locator("dialog input").fill(other["title"])
+    page.locator("dialog .choose button", has_text=other["title"]).first.click()
+    page.wait_for_selector(".toast:has-text('nobody is twice on a photo')")
+    one.wrong[:] = [line for line in one.wrong if "422" not in line]
+
+
+def test_somebody_is_forgotten_after_it_was_read_what_goes(opened, own_week):
+    one = opened(own_week)
+    page = one.page
+    until(page, "status", lambda status: status["believes"] and status["doing"] == "resting")
+    somebody = first_person(page)
+    n_faces = api(page, "status")["n_faces"]
+    one.go(f"/people/{somebody['person']}", ".tile")
+    page.locator(".person-head button", has_text="Forget…").click()
+    page.wait_for_selector("dialog[open] .danger")
+    one.shot("forget")
+    assert f"{somebody['n_faces']} face" in page.locator("dialog").inner_text()
+    assert "cannot be undone" in page.locator("dialog").inner_text()
+    levels = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa"]}}
+    assert Axe().run(page, options=levels)["violations"] == []
+    # Enter, pressed in haste, forgets nobody.
+    page.keyboard.press("Enter")
+    page.wait_for_function("() => !document.querySelector('dialog')")
+    assert api(page, "status")["n_faces"] == n_faces
+    page.locator(".person-head button", has_text="Forget…").click()
+    page.locator("dialog .danger").click()
+    page.wait_for_url("**/people")
+    page.wait_for_selector(".toast:has-text('Forgotten')")
+    until(page, "status", lambda status: status["n_faces"] == n_faces - somebody["n_faces"] and status["believes"])
+    assert api(page, f"people?q={somebody['name']}")["total"] == 0

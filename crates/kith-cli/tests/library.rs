@@ -70,15 +70,20 @@ fn what_is_no_library_is_refused_in_one_line() {
 }
 
 /// A file that may not grow is a disk that is full.
+#[cfg(unix)]
+fn with_room(place: &Place, kilobytes: usize, arguments: &str) -> common::Ran {
+    let kith = env!("CARGO_BIN_EXE_kith");
+    let script = format!("trap '' XFSZ; ulimit -f {kilobytes}; exec {kith} {arguments}");
+    let mut command = std::process::Command::new("bash");
+    common::Ran::of(command.args(["-c", &script]).current_dir(place.folder.path()).output().unwrap())
+}
+
 #[test]
 #[cfg(unix)]
 fn a_full_disk_leaves_no_new_library_and_an_old_one_as_it_was() {
     let place = Place::new();
     let full = |kilobytes: usize, lib: &str, dataset: &str| {
-        let kith = env!("CARGO_BIN_EXE_kith");
-        let script = format!("trap '' XFSZ; ulimit -f {kilobytes}; exec {kith} add {lib} {dataset}");
-        let mut command = std::process::Command::new("bash");
-        common::Ran::of(command.args(["-c", &script]).current_dir(place.folder.path()).output().unwrap())
+        with_room(&place, kilobytes, &format!("add {lib} {dataset}"))
     };
     for kilobytes in [0, 8, 40, 80] {
         full(kilobytes, "lib", "photos").refused(&["lib", "disk is full"]);
@@ -93,6 +98,28 @@ fn a_full_disk_leaves_no_new_library_and_an_old_one_as_it_was() {
     place.dataset("more", &photos(2000, 5, "q"));
     full(100, "lib", "more").refused(&["lib", "disk is full", "nothing was changed"]);
     assert_eq!(place.run(&["check", "lib", "--json"]).done().object()["faces"], 60);
+}
+
+/// What is worked out in order to answer need not be kept.
+#[test]
+#[cfg(unix)]
+fn whoever_asks_is_answered_on_a_disk_that_is_nearly_full() {
+    let place = Place::new();
+    place.run(&["add", "new", "photos"]).done();
+    let before = fs::read(place.path("new")).unwrap();
+    let size = before.len() / 1024;
+    for arguments in
+        ["ask lib --json", "people lib --json", "who lib --face p1_0 --json", "export lib people"]
+    {
+        fs::write(place.path("lib"), &before).unwrap();
+        let wanted = place.run(&Vec::from_iter(arguments.split(' '))).done();
+        for kilobytes in [0, 8, 32, 40, 64, size, size + 8] {
+            fs::write(place.path("lib"), &before).unwrap();
+            let ran = with_room(&place, kilobytes, arguments).done();
+            assert_eq!(ran.out, wanted.out, "{arguments} with {kilobytes} kB");
+            place.run(&["check", "lib"]).done();
+        }
+    }
 }
 
 #[test]

@@ -25,7 +25,7 @@ const ALL: [Which; 6] = [Which::One, Which::Five, Which::Half, Which::All, Which
 struct Made {
     rows: Vec<Vec<f64>>,
     truth: Vec<usize>,
-    /// Rows that were left as they are.
+    /// Rows whose looks were left as they are, if in other units.
     is_plain: Vec<bool>,
 }
 
@@ -52,8 +52,9 @@ fn made(n_people: usize, dimension: usize, which: Which, times: f64) -> Made {
             rows[row] = rows[0].clone();
         }
         if is_changed {
-            // All of one look, or some in other units than the rest, have no truth.
-            is_plain[row] = which == Which::All && times > 0.0;
+            // All of one look, with one number of another size or with none left have no truth; in other
+            // units they have.
+            is_plain[row] = times > 1e-36 && !matches!(which, Which::Constant | Which::Cell);
             let n_cells = if which == Which::Cell { 1 } else { dimension };
             rows[row][..n_cells].iter_mut().for_each(|x| *x *= times);
         }
@@ -75,7 +76,7 @@ impl Made {
         place.write(&format!("{name}/faces.csv"), format!("face,truth\n{lines}"));
     }
 
-    /// Faces left as they are that are called somebody's with certainty, and are not of that person.
+    /// Faces whose looks were left as they are that are called somebody's with certainty, and are not of that person.
     fn n_wrong(&self, people: &[Value]) -> usize {
         let mut n_wrong = 0;
         for person in people {

@@ -1,7 +1,7 @@
 // The page as a whole: where one is, keys, the live line, and what happens when something changes.
 
 import { $, api, go, h, listen, state, tell, toast, undo } from "./base.js";
-import { dialog, isTyping } from "./widgets.js";
+import { dialog, isTyping, takeContacts } from "./widgets.js";
 import { doubt } from "./doubt.js";
 import { historyView } from "./history.js";
 import { people } from "./people.js";
@@ -82,7 +82,7 @@ addEventListener("drop", (event) => {
   const file = event.dataTransfer?.files[0];
   if (!file) return;
   event.preventDefault();
-  looked(file);
+  if (/\.vcf$/i.test(file.name)) takeContacts(file); else looked(file);
 });
 
 const refreshed = { waiting: false };

@@ -1,11 +1,18 @@
 // What is doubtful: conflicts, slips, and faces that are hard to tell; each with one key to settle it.
 
-import { api, canSay, complain, faceUrl, h, listen, say, undo } from "./base.js";
+import { api, canSay, complain, faceUrl, h, listen, say, tell, toast, undo } from "./base.js";
 import { openFace } from "./widgets.js";
 import { texts } from "./texts.js";
 
-const MEANT = "kith-meant-so";
-const meant = () => new Set(JSON.parse(localStorage.getItem(MEANT) ?? "[]"));
+/** What looks like a slip was meant so: kept in the library, and taken back like everything. */
+async function mean(entry, meant = true) {
+  try {
+    await api("meant", { entry, meant });
+    toast(meant ? texts.doubt.keep : texts.undone, meant && (() => mean(entry, false)));
+    tell("said");
+    return true;
+  } catch (error) { complain(error); return false; }
+}
 
 export function doubt(main) {
   const t = texts.doubt;
@@ -45,11 +52,10 @@ export function doubt(main) {
         [t.both, "b", () => say({ kind: "same", face: one.faces[0].row, other: one.faces[1].row })]])
       : settling([{ row: one.person.picture, face: one.person.title }], t.names(one.person.title), one.text, [
         [t.keep, "k", () => say({ kind: "name", person: one.person.person, name: one.person.name ?? one.person.title })]]));
-    const kept = meant();
-    const slips = found.slips.filter((slip) => !kept.has(slip.entry)).map((slip) => settling([...slip.faces, slip.looks_like].filter(Boolean), texts.history.said[slip.kind](1, slip.name),
+    const slips = found.slips.map((slip) => settling([...slip.faces, slip.looks_like].filter(Boolean), texts.history.said[slip.kind](1, slip.name),
       [t.slip(slip.p), slip.looks_like && slip.looks_like.title !== slip.name && t.looksLike(slip.looks_like.title)].filter(Boolean).join(", "), [
         [t.takeBack, "u", () => undo(slip.act).then(() => true)],
-        [t.keep, "k", async () => { localStorage.setItem(MEANT, JSON.stringify([...meant(), slip.entry])); return true; }]]));
+        [t.keep, "k", () => mean(slip.entry)]]));
     const unsure = found.faces.slice(0, 60).map((face) => settling([face], t.is(face.title), [texts.sure(face.p), face.context].filter(Boolean).join(" · "), [
       [texts.face.yes, "y", () => say({ kind: "confirm", faces: [face.row] })],
       [texts.face.no, "n", () => say({ kind: "take_out", faces: [face.row] })],

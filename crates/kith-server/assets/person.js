@@ -1,7 +1,7 @@
 // A person: who, when, where and with whom; all faces, the least sure first; and everything that can be said of them.
 
 import { api, canSay, complain, faceUrl, go, h, listen, say, sentence, tell, toast } from "./base.js";
-import { askName, askPerson, chip, grid, nameField, openFace, saidList, tile } from "./widgets.js";
+import { askForget, askName, askPerson, chip, grid, nameField, openFace, saidList, tile } from "./widgets.js";
 import { texts } from "./texts.js";
 
 export function person(main, id) {
@@ -64,7 +64,7 @@ export function person(main, id) {
   }
 
   function paint() {
-    const field = nameField(t.unnamed, (name) => act({ kind: "name", person: id, name }));
+    const field = nameField(t.unnamed, (name) => act({ kind: "name", person: id, name }), { face: who.picture });
     const title = who.name ? h("h1", {}, who.name) : h("h1", { class: "unnamed" }, sentence(who.title));
     head.replaceChildren(h("img", { src: faceUrl(who.picture), alt: "", width: 160, height: 160 }),
       h("div", {}, h("a", { class: "back", href: "/people" }, `← ${t.back}`), title,
@@ -73,7 +73,8 @@ export function person(main, id) {
         canSay() && !who.name && field.node,
         canSay() && h("div", { class: "row" }, who.name && h("button", { type: "button", click: rename }, t.rename),
           h("button", { type: "button", click: join }, t.join),
-          h("button", { type: "button", title: t.ignoreHint, click: ignore }, t.ignore))));
+          h("button", { type: "button", title: t.ignoreHint, click: ignore }, t.ignore),
+          h("button", { type: "button", class: "plain quiet", click: () => askForget(texts.forget.who(who.title), { person: id }, () => go("/people")) }, texts.forget.button))));
     const contexts = Object.entries(who.contexts).sort((a, b) => b[1] - a[1]);
     const part = (title, content) => h("section", { class: "part" }, h("h2", {}, title), content);
     about.replaceChildren(...[

@@ -1,15 +1,16 @@
 // One question at a time; the next one is there before the hand has moved.
 
 import { api, canSay, complain, faceUrl, h, listen, photoUrl, say, sentence, state, undo } from "./base.js";
-import { nameField, openFace } from "./widgets.js";
+import { contacts, nameField, openFace } from "./widgets.js";
 import { texts } from "./texts.js";
 
-const skipped = new Set();
-const id = (question) => `${question.face.row}-${question.other?.row ?? ""}`;
+// Faces, and pieces by their pictures, that were passed over.
+const passed = new Set();
+const id = (question) => (question.pieces ? question.pieces.map((one) => one.piece.picture).join() : `${question.face.row}-${question.other?.row ?? ""}`);
 
 export function questions(main) {
   const t = texts.questions;
-  let queue = [], now = null, busy = false, believes = true;
+  let queue = [], pieces = [], now = null, busy = false, believes = true;
   const stage = h("div", { class: "stage", "aria-live": "polite" });
   const goal = h("div", { class: "goal" });
 
@@ -33,10 +34,14 @@ export function questions(main) {
       h("div", { class: "track tall", role: "progressbar", "aria-label": t.goal, "aria-valuemin": 0, "aria-valuemax": 100, "aria-valuenow": Math.floor(100 * share) }, bar, h("span", { class: "mark" })));
   }
 
+  /** Pieces are asked about together, once they are worth as much as the next question. */
   function next() {
-    now = queue.find((question) => !skipped.has(id(question))) ?? null;
+    const open = queue.filter((question) => !passed.has(question.face.row));
+    const left = pieces.filter((one) => !passed.has(one.piece.picture));
+    const worth = left.reduce((sum, one) => sum + one.worth, 0);
+    now = worth > (open[0]?.gain ?? 0) ? { pieces: left } : open[0] ?? null;
     paint();
-    queue.slice(0, 4).forEach((question) => [question.face, question.other].forEach((face) => {
+    open.slice(0, 4).forEach((question) => [question.face, question.other].forEach((face) => {
       if (face) new Image().src = faceUrl(face.row);
     }));
   }
@@ -44,23 +49,34 @@ export function questions(main) {
   function paint() {
     paintGoal();
     if (!now) {
-      const left = queue.length > 0;
+      const left = passed.size > 0;
       stage.replaceChildren(h("p", { class: "none" }, !believes ? t.waking : left ? t.skipped : t.none),
-        left && h("button", { type: "button", click: () => { skipped.clear(); next(); } }, t.again) || "");
+        left && h("button", { type: "button", click: () => { passed.clear(); refill(); } }, t.again) || "");
       return;
     }
-    const isPair = now.ask === "same";
-    const field = isPair ? null : nameField(t.name, (name) => answer({ kind: "name", faces: [now.face.row], name }));
+    const kind = now.pieces ? "pieces" : now.ask;
+    const field = kind === "who" ? nameField(t.name, (name) => answer({ kind: "name", faces: [now.face.row], name }), { face: now.face.row, pass: keys.s }) : null;
+    stage.replaceChildren(h("h2", { class: "ask" }, t[kind]),
+      h("p", { class: "soft" }, kind === "pieces" ? t.piecesHint : t.settles(now.settles || now.gain), kind === "same" && ` · ${t.probable(now.p)}`),
+      h("div", { class: `asked ${kind}` },
+        kind === "pieces" ? paintPieces() : h("div", { class: "pair" }, portrait(now.face, now.person), kind === "same" && portrait(now.other, now.other_person)),
+        h("div", { class: "answer" }, canSay() ? [field?.node, h("div", { class: "row" }, buttons(kind))] : h("p", { class: "soft" }, texts.readOnly),
+          h("p", { class: "soft keys" }, t.keys[kind]))));
+    if (field && canSay()) field.focus(); else stage.querySelector(".answer .main")?.focus({ preventScroll: true });
+  }
+
+  function buttons(kind) {
     const button = (text, key, then, main) => h("button", { type: "button", class: main ? "main" : "", click: then }, text, h("kbd", {}, key));
-    const buttons = isPair
-      ? [button(t.yes, "y", keys.y, true), button(t.no, "n", keys.n), button(t.skip, "s", keys.s), button(t.undo, "u", keys.u)]
-      : [button(t.nobody, "Alt+I", nobody), button(t.skip, "Alt+S", keys.s), button(t.undo, "Alt+U", keys.u)];
-    stage.replaceChildren(h("h2", { class: "ask" }, isPair ? t.same : t.who),
-      h("p", { class: "soft" }, t.settles(now.settles || now.gain), isPair && ` · ${t.probable(now.p)}`),
-      h("div", { class: isPair ? "pair" : "single" }, portrait(now.face, now.person), isPair && portrait(now.other, now.other_person)),
-      canSay() ? h("div", { class: "answer" }, field?.node, h("div", { class: "row" }, buttons)) : h("p", { class: "soft" }, texts.readOnly),
-      h("p", { class: "soft keys" }, isPair ? t.keys.same : t.keys.who));
-    if (field && canSay()) field.focus(); else if (isPair) stage.querySelector(".answer .main")?.focus({ preventScroll: true });
+    if (kind === "same") return [button(t.yes, "y", keys.y, true), button(t.no, "n", keys.n), button(t.skip, "s", keys.s), button(t.undo, "u", keys.u)];
+    if (kind === "pieces") return [button(t.take(now.pieces.filter((one) => one.picked).length), "Enter", join, true), button(t.undo, "u", keys.u)];
+    return [button(t.nobody, "Alt+I", nobody), button(t.skip, "Esc", keys.s), button(t.undo, "Alt+U", keys.u)];
+  }
+
+  function paintPieces() {
+    const toggle = (one) => () => { one.picked = !one.picked; paint(); };
+    return h("div", { class: "pieces" }, now.pieces.map((one, k) => h("button", { type: "button", class: "piece", "aria-pressed": String(one.picked), click: toggle(one) },
+      h("span", { class: "two" }, h("img", { src: faceUrl(one.piece.picture), alt: "", width: 96, height: 96 }), h("img", { src: faceUrl(one.of.picture), alt: "", width: 96, height: 96 })),
+      h("span", {}, t.isThat(one.of.title)), h("span", { class: "soft" }, texts.faces(one.piece.n_faces), h("kbd", {}, k + 1)))));
   }
 
   async function answer(act) {
@@ -68,34 +84,51 @@ export function questions(main) {
     busy = true;
     const about = now;
     // What comes next does not wait for what was said.
-    queue = queue.filter((question) => question !== about && question.person?.person !== about.person?.person);
+    if (about.face) queue = queue.filter((question) => question !== about && question.person?.person !== about.person?.person);
     const done = say(act);
     next();
     busy = false;
     if (!(await done)) refill();
   }
-  const nobody = () => answer({ kind: "ignore", faces: [now.face.row] });
+  function join() {
+    if (!now?.pieces) return;
+    const pairs = now.pieces.filter((one) => one.picked).map((one) => [one.piece.person, one.of.person]);
+    now.pieces.forEach((one) => passed.add(one.piece.picture));
+    if (pairs.length) answer({ kind: "join_all", pairs }); else next();
+    refill();
+  }
+  const nobody = () => now?.face && answer(now.person ? { kind: "ignore", person: now.person.person } : { kind: "ignore", faces: [now.face.row] });
   const keys = {
     y: () => now?.other && answer({ kind: "same", face: now.face.row, other: now.other.row }),
     n: () => now?.other && answer({ kind: "different", face: now.face.row, other: now.other.row }),
-    s: () => { if (now) { skipped.add(id(now)); next(); } },
+    s: () => {
+      if (!now) return;
+      (now.pieces ? now.pieces.map((one) => one.piece.picture) : [now.face.row]).forEach((row) => passed.add(row));
+      next();
+      if (queue.filter((question) => !passed.has(question.face.row)).length < 4) refill();
+    },
     u: () => undo(),
+    Enter: join,
   };
+  for (let k = 1; k <= 9; k++) keys[k] = () => { if (now?.pieces?.[k - 1]) { now.pieces[k - 1].picked = !now.pieces[k - 1].picked; paint(); } };
 
   async function refill() {
     try {
-      const found = await api("questions?n=12");
+      const found = await api(`questions?n=12${passed.size ? `&without=${[...passed].join()}` : ""}`);
       believes = found.believes;
       queue = found.questions;
+      pieces = found.pieces;
       Object.assign(state.status, { n_named: found.n_named, n_faces: found.n_faces });
-      const same = now && queue.find((question) => id(question) === id(now));
       const isTyping = main.querySelector(".namefield input")?.value;
-      if (same && (isTyping || now.ask === same.ask)) { now = same; paintGoal(); } else if (!isTyping) next();
+      const isOpen = now?.pieces ? now.pieces.every((one) => pieces.some((other) => other.piece.person === one.piece.person))
+        : now && queue.some((question) => id(question) === id(now) && question.ask === now.ask);
+      // What somebody is at stays.
+      if (isOpen || isTyping) paintGoal(); else next();
     } catch (error) { complain(error); }
   }
-  main.replaceChildren(h("div", { class: "head" }, h("h1", {}, t.title)), goal, stage);
+  main.replaceChildren(h("div", { class: "head" }, h("h1", {}, t.title), canSay() && contacts()), goal, stage);
   paintGoal();
   refill();
   const off = [listen("changed", refill), listen("undone", refill)];
-  return { title: t.title, leave() { off.forEach((stop) => stop()); }, keys, alt: { s: keys.s, u: keys.u, i: nobody } };
+  return { title: t.title, leave() { off.forEach((stop) => stop()); }, keys: { ...keys, Escape: keys.s }, alt: { s: keys.s, u: keys.u, i: nobody } };
 }

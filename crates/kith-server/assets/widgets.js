@@ -1,6 +1,6 @@
 // Parts that several views use: a grid that draws only what is seen, name fields, dialogs, the reasons for a face.
 
-import { $, api, canSay, complain, faceUrl, go, h, say, sentence } from "./base.js";
+import { $, api, canSay, complain, faceUrl, go, h, listen, say, sentence, state, tell, toast } from "./base.js";
 import { texts } from "./texts.js";
 
 /**
@@ -249,46 +249,87 @@ export function chip(person, line) {
 }
 
 let fields = 0;
-/** A field for a name, with completion; `done(name)` is told of Enter, or of a choice. */
-export function nameField(label, done, value = "") {
+/**
+ * A field for a name; `done(name)` is told of Enter, or of a choice. What is typed is completed in the field itself, the
+ * rest selected, so that Enter takes it and typing on replaces it. With `face`, names that it looks like are offered
+ * before anything is typed; `pass` is told of Escape in an empty field.
+ */
+export function nameField(label, done, { face, pass } = {}) {
   const id = `names-${++fields}`;
   const list = h("ul", { class: "names", role: "listbox", id, hidden: true, "aria-label": label });
-  const input = h("input", { type: "text", role: "combobox", "aria-autocomplete": "list", "aria-expanded": "false",
-    "aria-controls": id, "aria-label": label, placeholder: label, autocomplete: "off", spellcheck: "false", maxlength: 200, value });
-  let names = [], at = -1, asked = 0;
+  const input = h("input", { type: "text", role: "combobox", "aria-autocomplete": "both", "aria-expanded": "false",
+    "aria-controls": id, "aria-label": label, placeholder: label, autocomplete: "off", spellcheck: "false", maxlength: 200 });
+  let names = [], at = -1, asked = 0, typed = "", answered = Promise.resolve();
   const node = h("div", { class: "namefield" }, input, list);
   function paint() {
     list.replaceChildren(...names.map((name, k) => h("li", { role: "option", id: `${id}-${k}`,
       "aria-selected": k === at ? "true" : "false", pointerdown: (event) => { event.preventDefault(); finish(name.name); } },
-    name.name, h("span", { class: "soft" }, texts.faces(name.n_faces)))));
+    name.name, h("span", { class: "soft" }, name.n_faces ? texts.faces(name.n_faces) : texts.person.unseen, k === at && h("kbd", {}, "Enter")))));
     list.hidden = names.length === 0;
     input.setAttribute("aria-expanded", String(names.length > 0));
     if (at >= 0) input.setAttribute("aria-activedescendant", `${id}-${at}`); else input.removeAttribute("aria-activedescendant");
   }
+  function close() { asked++; names = []; at = -1; paint(); }
   function finish(name) {
     if (!name.trim()) return;
-    names = []; at = -1; paint();
-    input.value = "";
+    close();
+    input.value = typed = "";
     done(name.trim());
   }
-  async function suggest() {
+  async function suggest(completes) {
     const mine = ++asked;
-    const found = input.value.trim() ? (await api(`names?n=6&q=${encodeURIComponent(input.value.trim())}`)).names : [];
-    if (mine === asked) { names = found; at = -1; paint(); }
+    const query = typed.trim();
+    const found = query || face ? (await api(`names?n=6&q=${encodeURIComponent(query)}${face ? `&face=${face}` : ""}`)).names : [];
+    if (mine !== asked) return;
+    names = found;
+    at = -1;
+    if (!query && names[0]?.likely) at = 0;
+    else if (query && completes) {
+      at = names.findIndex((name) => name.name.toLowerCase().startsWith(typed.toLowerCase()));
+      if (at >= 0) { input.value = names[at].name; input.setSelectionRange(typed.length, input.value.length); }
+    }
+    paint();
   }
-  input.addEventListener("input", () => suggest().catch(complain));
-  input.addEventListener("blur", () => { names = []; paint(); });
+  const ask = (completes) => { answered = suggest(completes).catch(complain); };
+  input.addEventListener("input", (event) => {
+    typed = input.value;
+    ask(!event.isComposing && !event.inputType?.startsWith("delete") && input.selectionEnd === typed.length);
+  });
+  input.addEventListener("focus", () => { if (face && !input.value) ask(false); });
+  input.addEventListener("blur", close);
   input.addEventListener("keydown", (event) => {
+    if (event.isComposing) return;
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       if (!names.length) return;
       at = (at + (event.key === "ArrowDown" ? 1 : names.length + (at < 0 ? 0 : -1))) % names.length;
       paint();
-    } else if (event.key === "Enter") finish(at >= 0 ? names[at].name : input.value);
-    else if (event.key === "Tab" && names.length && at < 0) { input.value = names[0].name; names = []; paint(); }
-    else if (event.key === "Escape" && names.length) { names = []; at = -1; paint(); event.stopPropagation(); } else return;
+    } else if (event.key === "Enter") answered.then(() => finish(at >= 0 ? names[at].name : input.value));
+    else if (event.key === "Tab" && names.length && !event.shiftKey) { input.value = typed = names[Math.max(0, at)].name; close(); }
+    else if (event.key === "Escape" && input.value) { input.value = typed; close(); event.stopPropagation(); }
+    else if (event.key === "Escape" && pass) { event.stopPropagation(); pass(); } else return;
     event.preventDefault();
   });
   return { node, input, focus: () => input.focus() };
+}
+
+/** Names of an address book complete what is typed; they are not stored. */
+export async function takeContacts(file) {
+  try {
+    const done = await api("names", new Blob([await file.text()], { type: "text/vcard" }));
+    toast(texts.contacts.taken(done.names));
+    tell("said");
+  } catch (error) { complain(error); }
+}
+
+/** Where an address book is chosen. */
+export function contacts() {
+  const file = h("input", { type: "file", accept: ".vcf,text/vcard,text/plain", id: "contacts", class: "hidden-file", change: () => { if (file.files[0]) takeContacts(file.files[0]); file.value = ""; } });
+  const line = h("p", { class: "drop soft" });
+  const paint = () => line.replaceChildren(...(state.status.contacts ? [texts.contacts.known(state.status.contacts)]
+    : [texts.contacts.hint, " ", h("label", { for: "contacts", class: "aslink" }, texts.contacts.choose), file]));
+  paint();
+  const off = listen("changed", () => { if (line.isConnected) paint(); else off(); });
+  return line;
 }
 
 /** A dialog over the page. */
@@ -304,9 +345,31 @@ export function dialog(title, ...content) {
   return node;
 }
 
+/** Forgets a person or a face for good, once it was read what that removes. */
+export async function askForget(title, whom, done) {
+  const t = texts.forget;
+  let gone;
+  try { gone = await api("forget", { ...whom, dry_run: true }); } catch (error) { complain(error); return; }
+  const line = h("p", { "aria-live": "polite" });
+  const sure = h("button", { type: "button", class: "danger", click: async () => {
+    sure.disabled = true;
+    line.textContent = t.doing;
+    try {
+      const found = await api("forget", whom);
+      box.close();
+      toast(found.unwiped ? t.unwiped(found.unwiped) : t.done);
+      tell("said");
+      done();
+    } catch (error) { box.close(); complain(error); }
+  } }, t.sure);
+  const box = dialog(title, h("p", {}, t.what), h("ul", {}, [t.faces(gone.faces, gone.photos), t.entries(gone.entries), gone.names.length > 0 && t.names(gone.names)]
+    .filter(Boolean).map((text) => h("li", {}, text))), h("p", {}, t.hint), line,
+  h("div", { class: "row end" }, h("button", { type: "button", autofocus: true, click: () => box.close() }, texts.cancel), sure));
+}
+
 /** Asks for a name in a dialog. */
 export function askName(title, done) {
-  const field = nameField(texts.person.name, (name) => { box.close(); done(name); });
+  const field = nameField(texts.person.name, (name) => { box.close(); done(name); }, { pass: () => box.close() });
   const box = dialog(title, field.node);
   field.focus();
 }
@@ -348,7 +411,8 @@ export async function openFace(row, changed = () => {}) {
       h("div", { class: "face-right" },
         canSay() && h("div", { class: "row" }, h("button", { type: "button", class: "main", click: yes }, t.yes, h("kbd", {}, "y")),
           h("button", { type: "button", click: no }, t.no, h("kbd", {}, "n")), h("button", { type: "button", click: other }, t.name),
-          h("button", { type: "button", click: () => act({ kind: "ignore", faces: [row] }) }, t.nobody, h("kbd", {}, "i"))),
+          h("button", { type: "button", click: () => act({ kind: "ignore", faces: [row] }) }, t.nobody, h("kbd", {}, "i")),
+          h("button", { type: "button", class: "plain quiet", click: () => { box.close(); askForget(texts.forget.face, { face: row }, changed); } }, texts.forget.button)),
         mine ? [h("p", { class: "soft" }, t.factorHint), factors(mine)] : h("p", { class: "soft" }, t.wait),
         mine && h("h3", {}, t.runners),
         mine && (others.length ? h("ul", { class: "runners" }, others.map((one) => h("li", {},

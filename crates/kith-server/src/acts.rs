@@ -1,17 +1,20 @@
 //! What the owner can say through the page, and what that comes to in the log.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use kith_store::{FaceRow, Kind, Person, PersonId, Saying};
+use kith_store::{FaceRow, FrameRow, Kind, Person, PersonId, Saying};
 use serde::Deserialize;
 
 use crate::failure::Failure;
 use crate::view::{Effect, View};
+use crate::words;
 
 /// So many faces of somebody, spread evenly, are said to be another's when two people are joined.
 const MOST_JOINED: usize = 200;
 /// A face that is taken out of somebody without a name is said to differ from so many others of theirs.
 const ANCHORS: usize = 5;
+/// So many people may be joined at once.
+const MOST_PAIRS: usize = 200;
 /// So many faces may be spoken of at once.
 const MOST_FACES: usize = 10_000;
 
@@ -40,6 +43,8 @@ pub enum Act {
     },
     /// Two people are one, who is called as the second.
     Join { person: i64, into: i64 },
+    /// Several such pairs: the first is the second.
+    JoinAll { pairs: Vec<[i64; 2]> },
     /// Faces are not of the person that they are taken for.
     TakeOut { faces: Vec<i64> },
     /// Faces are of the person that they are taken for.
@@ -99,6 +104,7 @@ impl Act {
                 Ok(Meant { entries: rows.iter().map(entry).collect(), text, effect: Effect::Gone(rows) })
             }
             Self::Join { person, into } => join(view, *person, *into),
+            Self::JoinAll { pairs } => join_all(view, pairs),
             Self::TakeOut { faces } => whether(view, faces, false),
             Self::Confirm { faces } => whether(view, faces, true),
         }
@@ -181,12 +187,21 @@ fn pair(view: &View, kind: Kind, face: i64, other: i64) -> Result<Meant, Failure
     Ok(Meant { entries, text, effect: Effect::Settled(rows) })
 }
 
-/// Two people are one: both get the name, where there is one, and faces of the first are said to be the second's.
+/// Two people are one: both get the name, where there is one, and faces of the first are said to be the second's. Not
+/// where they are on a photo together: nobody is twice on a photo, and belief would tear such a join apart.
 fn join(view: &View, id: i64, into: i64) -> Result<Meant, Failure> {
     if id == into {
         return Err(Failure::refused("found one person twice, wanted two people"));
     }
     let (from, into) = (known_person(view, id)?, known_person(view, into)?);
+    let frames: BTreeSet<FrameRow> = into.faces.iter().map(|face| face.frame).collect();
+    let n_together = from.faces.iter().filter(|face| frames.contains(&face.frame)).count();
+    if n_together > 0 {
+        let (a, b, n) = (from.title(), into.title(), words::count(n_together, "photo"));
+        let wanted = "wanted two who are not, for nobody is twice on a photo: take the wrong faces out first, \
+                      or give both one name";
+        return Err(Failure::refused(format!("found {a} and {b} together on {n}, {wanted}")));
+    }
     let name = into.name.clone().or_else(|| from.name.clone());
     let anchor = view.picture(into);
     let step = from.faces.len().div_ceil(MOST_JOINED).max(1);
@@ -202,6 +217,24 @@ fn join(view: &View, id: i64, into: i64) -> Result<Meant, Failure> {
     entries.dedup();
     let text = format!("{} and {} are the same person", from.title(), into.title());
     Ok(Meant { entries, text, effect: Effect::Joined(from.id, into.id) })
+}
+
+/// Several people are others, said as one act.
+fn join_all(view: &View, pairs: &[[i64; 2]]) -> Result<Meant, Failure> {
+    if pairs.is_empty() || pairs.len() > MOST_PAIRS {
+        return Err(Failure::malformed(format!("found {} pairs, wanted 1 to {MOST_PAIRS}", pairs.len())));
+    }
+    let firsts: BTreeSet<i64> = pairs.iter().map(|pair| pair[0]).collect();
+    if firsts.len() < pairs.len() || pairs.iter().any(|pair| firsts.contains(&pair[1])) {
+        return Err(Failure::malformed("found somebody in two pairs, wanted each joined once"));
+    }
+    let all: Vec<Meant> = pairs.iter().map(|&[id, into]| join(view, id, into)).collect::<Result<_, _>>()?;
+    let text = match &all[..] {
+        [one] => one.text.clone(),
+        all => format!("{} people are others", all.len()),
+    };
+    let (entries, effects): (Vec<_>, Vec<_>) = all.into_iter().map(|one| (one.entries, one.effect)).unzip();
+    Ok(Meant { entries: entries.concat(), effect: Effect::Several(effects), text })
 }
 
 /// Faces are, or are not, of the people that they are taken for.

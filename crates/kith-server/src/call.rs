@@ -29,6 +29,8 @@ pub struct Reply {
     pub bytes: Vec<u8>,
     /// How long the browser may keep it.
     pub keeps: &'static str,
+    /// The browser lets go of all that it kept.
+    pub forgets: bool,
 }
 
 impl Reply {
@@ -39,7 +41,7 @@ impl Reply {
 
     /// Bytes of a kind, which are asked for anew each time.
     pub fn of(kind: &'static str, bytes: impl Into<Vec<u8>>) -> Self {
-        Self { status: StatusCode::OK, kind, bytes: bytes.into(), keeps: "no-store" }
+        Self { status: StatusCode::OK, kind, bytes: bytes.into(), keeps: "no-store", forgets: false }
     }
 
     /// What does not change for a while.
@@ -54,6 +56,9 @@ impl Reply {
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.kind));
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(self.keeps));
+        if self.forgets {
+            headers.insert("clear-site-data", HeaderValue::from_static("\"cache\""));
+        }
         crate::door::guard(headers);
         response
     }

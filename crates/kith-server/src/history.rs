@@ -96,7 +96,8 @@ pub fn slips(view: &View) -> Value {
         object["looks_like"] = json!(doubt.looks_like.map(|row| shapes::face_of(view, row)));
         Some(object)
     };
-    view.doubtful.iter().filter_map(slip).collect()
+    let is_open = |doubt: &&crate::view::Doubt| !view.meant.contains(&doubt.entry);
+    view.doubtful.iter().filter(is_open).filter_map(slip).collect()
 }
 
 /// The number of an act, or nothing for the last one.
@@ -122,6 +123,20 @@ pub fn redo(call: &Call) -> Result<Reply, Failure> {
 pub fn say(call: &Call) -> Result<Reply, Failure> {
     let act: crate::acts::Act = call.read()?;
     Ok(Reply::json(&scribe::ask(&call.desk, Job::Say(act))?))
+}
+
+/// Which entry, and whether it was meant so.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MeantSo {
+    entry: i64,
+    meant: bool,
+}
+
+/// An entry that looks like a slip was meant so.
+pub fn mean(call: &Call) -> Result<Reply, Failure> {
+    let so: MeantSo = call.read()?;
+    Ok(Reply::json(&scribe::ask(&call.desk, Job::Meant(so.entry.into(), so.meant))?))
 }
 
 /// Which face shows a person.

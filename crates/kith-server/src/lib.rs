@@ -5,13 +5,16 @@
 //! nothing but the API.
 
 mod acts;
+mod alike;
 mod assets;
 mod call;
 mod door;
 mod drawn;
 mod failure;
+mod forget;
 mod history;
 mod live;
+mod names;
 mod newcomers;
 mod plain;
 mod reads;
@@ -23,6 +26,7 @@ mod thinker;
 mod view;
 mod words;
 
+pub use names::read_names;
 pub use newcomers::new_face;
 pub use routes::{OPENAPI, described_routes};
 pub use serve::{Options, ServeError, Server};

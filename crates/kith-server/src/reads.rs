@@ -1,16 +1,16 @@
 //! What can be asked through the API, each a look at the view.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use kith_store::{FaceRow, FrameRow, Person, PersonId, Photo, PhotoRow, Who, Why};
+use kith_store::{Entry, FaceRow, FrameRow, Kind, Person, PersonId, Photo, PhotoRow, Who, Why};
 use serde_json::{Value, json};
 
 use crate::call::{Call, Reply};
 use crate::drawn;
 use crate::failure::Failure;
 use crate::shapes::{self, SURE};
-use crate::view::View;
+use crate::view::{Asking, View};
 
 type Answered = Result<Reply, Failure>;
 
@@ -27,6 +27,7 @@ pub fn status(call: &Call) -> Answered {
         "n_photos": if view.photos.is_empty() { view.frames.len() } else { view.photos.len() },
         "has_photos": !view.photos.is_empty(), "read_only": desk.options.is_read_only,
         "doing": *desk.doing.lock().expect("nobody panics while holding it"),
+        "contacts": desk.contacts.read().expect("nobody panics while holding it").len(),
         "believes": view.asked.is_some(), "by": desk.by, "version": env!("CARGO_PKG_VERSION"),
     })))
 }
@@ -88,27 +89,6 @@ pub fn faces(call: &Call) -> Answered {
     let list = person.faces.iter().rev().skip(from).take(n);
     let list: Vec<Value> = list.map(|face| shapes::face(&view, person, face)).collect();
     Ok(Reply::json(&json!({"total": person.faces.len(), "from": from, "view": view.number, "faces": list})))
-}
-
-/// Names for completion, those of most faces first.
-pub fn names(call: &Call) -> Answered {
-    let view = call.view();
-    let query = call.word("q").unwrap_or_default().to_lowercase();
-    let mut sizes: BTreeMap<&str, usize> = view.names.values().map(|name| (name.as_str(), 0)).collect();
-    for person in &view.people {
-        if let Some(name) = &person.name {
-            *sizes.entry(name).or_default() += person.faces.len();
-        }
-    }
-    let is_meant = |name: &str| {
-        let name = name.to_lowercase();
-        name.starts_with(&query) || name.split_whitespace().any(|part| part.starts_with(&query))
-    };
-    let mut found: Vec<(&str, usize)> = sizes.into_iter().filter(|(name, _)| is_meant(name)).collect();
-    found.sort_by_key(|&(name, n)| (Reverse(n), name));
-    found.truncate(call.count("n", 8, 100)?);
-    let list: Vec<Value> = found.iter().map(|(name, n)| json!({"name": name, "n_faces": n})).collect();
-    Ok(Reply::json(&json!({"names": list})))
 }
 
 /// A face: whose it is, how sure that is, why, and what would change that.
@@ -269,16 +249,36 @@ pub fn found<'v>(view: &'v View, call: &Call) -> Result<Found<'v>, Failure> {
     Ok(Found::Photo(&view.photos[place]))
 }
 
-/// Questions that would settle most, asked ahead.
+/// Questions that would settle most, asked ahead, and groups that may be pieces of others; `without` those about faces
+/// that were passed over.
 pub fn questions(call: &Call) -> Answered {
+    const MOST_PIECES: usize = 9;
     let view = call.view();
     let n = call.count("n", 6, 100)?;
-    let list: Vec<Value> =
-        view.questions.iter().take(n).map(|asking| shapes::question(&view, asking)).collect();
+    let row = |text: &str| text.parse().map(FaceRow);
+    let without = call.word("without").unwrap_or_default().split(',').filter(|text| !text.is_empty());
+    let without: BTreeSet<FaceRow> = without
+        .map(row)
+        .collect::<Result<_, _>>()
+        .map_err(|_| Failure::malformed("without: wanted rows of faces, with commas between them"))?;
+    let is_open = |asking: &&Asking| !without.contains(&asking.face);
+    let list = view.questions.iter().filter(is_open).take(n).map(|asking| shapes::question(&view, asking));
+    let list: Vec<Value> = list.collect();
+    let pieces = view.pieces.iter().filter_map(|piece| {
+        let (person, of) = (view.person(piece.person)?, view.person(piece.of.person)?);
+        let is_open = person.name.is_none() && of.name.is_some() && !without.contains(&view.picture(person));
+        is_open.then(|| {
+            json!({
+                "piece": shapes::summary(&view, person), "of": shapes::summary(&view, of),
+                "near": piece.of.near, "picked": piece.of.is_near, "worth": piece.worth(),
+            })
+        })
+    });
+    let pieces: Vec<Value> = pieces.take(MOST_PIECES).collect();
     let (n_faces, n_named) = (view.n_faces(), view.n_named());
     Ok(Reply::json(&json!({
         "view": view.number, "believes": view.asked.is_some(), "n_faces": n_faces, "n_named": n_named,
-        "questions": list,
+        "questions": list, "pieces": pieces,
     })))
 }
 
@@ -303,6 +303,12 @@ pub fn doubt(call: &Call) -> Answered {
 /// Who is twice on a photo, and who was given two names.
 fn conflicts(view: &View) -> Value {
     const MOST: usize = 200;
+    // Whom the owner called the same: a mirror, a photo on the wall.
+    let is_same = |entry: &&Entry| entry.stands && entry.kind == Kind::Same;
+    let meant: BTreeSet<(FaceRow, FaceRow)> = (view.log.iter().filter(is_same))
+        .filter_map(|entry| Some((entry.face?.min(entry.other?), entry.face?.max(entry.other?))))
+        .collect();
+    let is_meant = |rows: &[FaceRow]| rows.windows(2).all(|pair| meant.contains(&(pair[0], pair[1])));
     let mut list = Vec::new();
     for (&frame, rows) in view.frames.iter().filter(|(_, rows)| rows.len() > 1) {
         let mut of_person: BTreeMap<PersonId, Vec<FaceRow>> = BTreeMap::new();
@@ -311,7 +317,7 @@ fn conflicts(view: &View) -> Value {
                 .into_iter()
                 .for_each(|(person, _)| of_person.entry(person.id).or_default().push(row));
         }
-        for (id, rows) in of_person.into_iter().filter(|(_, rows)| rows.len() > 1) {
+        for (id, rows) in of_person.into_iter().filter(|(_, rows)| rows.len() > 1 && !is_meant(rows)) {
             let faces: Vec<Value> = rows.iter().map(|&row| shapes::face_of(view, row)).collect();
             let person = view.person(id).map(|person| shapes::summary(view, person));
             list.push(json!({

@@ -14,15 +14,16 @@ use crate::call::{Call, RETRY, Reply};
 use crate::door::Door;
 use crate::failure::Failure;
 use crate::serve::Desk;
-use crate::{assets, history, newcomers, plain, reads};
+use crate::{assets, forget, history, names, newcomers, plain, reads};
 
 /// The description of the API.
 pub const OPENAPI: &str = include_str!("../openapi.json");
 
 type Handler = fn(&Call) -> Result<Reply, Failure>;
 
-/// Bytes of a body of JSON, and of a photo.
+/// Bytes of a body of JSON, of an address book (with its pictures), and of a photo.
 const JSON: usize = 256 << 10;
+const CONTACTS: usize = 32 << 20;
 const PHOTO: usize = 64 << 20;
 
 struct Route {
@@ -45,6 +46,10 @@ const fn photo(path: &'static str, handler: Handler) -> Route {
     Route { method: Method::POST, path, handler, body: Some((PHOTO, "image/")) }
 }
 
+const fn text(path: &'static str, handler: Handler) -> Route {
+    Route { method: Method::POST, path, handler, body: Some((CONTACTS, "text/")) }
+}
+
 const EVENTS: &str = "/api/v1/events";
 
 const ROUTES: &[Route] = &[
@@ -53,7 +58,8 @@ const ROUTES: &[Route] = &[
     get("/api/v1/people/{person}", reads::person),
     get("/api/v1/people/{person}/faces", reads::faces),
     post("/api/v1/people/{person}/picture", history::choose_picture),
-    get("/api/v1/names", reads::names),
+    get("/api/v1/names", names::names),
+    text("/api/v1/names", names::take),
     get("/api/v1/faces/{face}", reads::face),
     get("/api/v1/faces/{face}/picture", reads::face_picture),
     get("/api/v1/photos", reads::photos),
@@ -68,6 +74,8 @@ const ROUTES: &[Route] = &[
     post("/api/v1/acts", history::say),
     post("/api/v1/undo", history::undo),
     post("/api/v1/redo", history::redo),
+    post("/api/v1/meant", history::mean),
+    post("/api/v1/forget", forget::forget),
     get("/api/v1/openapi.json", described),
     get("/", plain::people),
     get("/people", plain::people),

@@ -3,12 +3,13 @@
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, mpsc};
 
-use kith_store::meta::PICTURES;
-use kith_store::{ActId, FaceRow, Library, NewPhoto, PersonId, Saying, StoreError};
+use kith_store::meta::{MEANT, PICTURES};
+use kith_store::{ActId, EntryId, FaceRow, Forget, Library, NewPhoto, PersonId, Saying, StoreError};
 use serde_json::{Value, json};
 
 use crate::acts::{Act, Meant};
 use crate::failure::Failure;
+use crate::forget;
 use crate::serve::Desk;
 use crate::view::Effect;
 
@@ -22,6 +23,10 @@ pub enum Job {
     Redo(Option<ActId>),
     /// A person is shown by this face.
     Picture(PersonId, FaceRow),
+    /// An entry that looks like a slip was meant so, or not.
+    Meant(EntryId, bool),
+    /// Somebody is forgotten, or only what that would remove is said.
+    Forget(Forget, bool),
     /// A photo, new or with one face more.
     Photo(Box<NewPhoto>, String),
 }
@@ -72,6 +77,8 @@ fn write(library: &Library, desk: &Desk, job: Job) -> Result<Value, Failure> {
             (json!({"redone": redone, "text": "restored"}), Effect::Settled(Vec::new()))
         }
         Job::Picture(person, face) => return choose_picture(library, desk, person, face),
+        Job::Meant(entry, is_meant) => return mean(library, desk, entry, is_meant),
+        Job::Forget(whom, is_dry_run) => return forget::write(library, desk, &whom, is_dry_run),
         Job::Photo(photo, pipeline) => return store_photo(library, desk, *photo, &pipeline),
     };
     desk.heard(library, effect)?;
@@ -90,10 +97,27 @@ fn choose_picture(library: &Library, desk: &Desk, person: PersonId, face: FaceRo
     let before = view.person(person).map(|person| view.picture(person));
     let mut pictures = view.pictures.clone();
     pictures.insert(person, face);
-    let text = serde_json::to_string(&pictures).map_err(|error| Failure::refused(error.to_string()))?;
-    library.set(PICTURES, text)?;
+    library.set(PICTURES, forget::to_text(&pictures)?)?;
     desk.change(|view| view.pictures = pictures);
     let value = json!({"person": person, "face": face, "before": before, "text": "another picture"});
+    desk.live.tell("said", &value);
+    Ok(value)
+}
+
+fn mean(library: &Library, desk: &Desk, entry: EntryId, is_meant: bool) -> Result<Value, Failure> {
+    let view = desk.view();
+    if view.log.binary_search_by_key(&entry, |entry| entry.id).is_err() {
+        return Err(Failure::missing(format!("found no entry {entry}")));
+    }
+    let mut meant = view.meant.clone();
+    if is_meant {
+        meant.insert(entry)
+    } else {
+        meant.remove(&entry)
+    };
+    library.set(MEANT, forget::to_text(&meant)?)?;
+    desk.change(|view| view.meant = meant);
+    let value = json!({"entry": entry, "meant": is_meant, "text": "it was meant so"});
     desk.live.tell("said", &value);
     Ok(value)
 }

@@ -34,6 +34,8 @@ pub struct Options {
     pub by: String,
     /// Where networks for photos are looked for.
     pub models: Vec<PathBuf>,
+    /// Names of the owner's address book; they are not stored.
+    pub names: Vec<String>,
 }
 
 /// Why the page cannot be served.
@@ -73,11 +75,17 @@ pub struct Desk {
     pub scribe: Mutex<Option<Sender<Request>>>,
     pub options: Options,
     pub by: String,
+    /// Names of the owner's address book.
+    pub contacts: RwLock<Arc<Vec<String>>>,
     pub vision: OnceLock<Result<Vision, String>>,
     /// What the thinker is at, in a word.
     pub doing: Mutex<&'static str>,
     /// Tells the thinker to look.
     news: (Mutex<bool>, Condvar),
+    /// Held while belief is worked out or learnt.
+    pub thinking: Mutex<()>,
+    /// While somebody waits for that to end, to forget.
+    pub is_forgetting: AtomicBool,
     /// Tells learning to stop.
     pub interrupt: AtomicBool,
     pub is_ending: AtomicBool,
@@ -108,8 +116,19 @@ impl Desk {
             (next.log, next.names) = (place.log.clone(), place.names.clone());
         }
         next.pictures.clone_from(&place.pictures);
+        next.meant.clone_from(&place.meant);
         next.number = place.number + 1;
         *place = Arc::new(next);
+    }
+
+    /// Shows this and nothing of what was shown before.
+    pub fn replace(&self, view: View) {
+        self.pending.lock().expect("nobody panics while holding it").clear();
+        self.change(|place| {
+            let number = place.number;
+            *place = view;
+            place.number = number;
+        });
     }
 
     /// Something was said: it is shown at once, and the thinker is told.
@@ -196,10 +215,13 @@ impl Server {
             reader: Mutex::new(reader),
             scribe: Mutex::new(None),
             by: options.by.clone(),
+            contacts: RwLock::new(Arc::new(options.names.clone())),
             options,
             vision: OnceLock::new(),
             doing: Mutex::new("waking"),
             news: (Mutex::new(true), Condvar::new()),
+            thinking: Mutex::new(()),
+            is_forgetting: AtomicBool::new(false),
             interrupt: AtomicBool::new(false),
             is_ending: AtomicBool::new(false),
         };

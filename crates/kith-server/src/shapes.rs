@@ -44,9 +44,9 @@ pub fn person(view: &View, person: &Person) -> Value {
     object["conflicts"] = json!(person.conflicts);
     object["timeline"] = timeline(person);
     object["together"] = together(view, person);
-    let alike = view.look_alikes(person.id, 6).into_iter().filter_map(|(id, near)| {
-        let mut other = summary(view, view.person(id)?);
-        other["near"] = json!(near);
+    let alike = view.look_alikes(person.id, 6).into_iter().filter_map(|alike| {
+        let mut other = summary(view, view.person(alike.person)?);
+        other["near"] = json!(alike.near);
         Some(other)
     });
     object["alike"] = alike.collect();

@@ -19,8 +19,8 @@ const QUIET: Duration = Duration::from_millis(400);
 const CALM: Duration = Duration::from_secs(3);
 /// How often another process is looked for that has added something.
 const GLANCE: Duration = Duration::from_secs(2);
-/// So many questions are thought of ahead.
-const AHEAD: usize = 12;
+/// So many questions are thought of ahead: whoever passes over many is still asked.
+const AHEAD: usize = 100;
 /// Chains that have swept less often have not learnt yet.
 const FEW_SWEEPS: u64 = 24;
 /// A learning that was interrupted earlier is not kept.
@@ -37,6 +37,11 @@ pub fn run(library: &mut Library, desk: &Arc<Desk>) {
     let (mut believed, mut learnt): (Option<Moment>, Option<Moment>) = (None, None);
     while !desk.is_ending() {
         let thought = (|| {
+            if desk.is_forgetting.load(Ordering::Relaxed) {
+                std::thread::sleep(Duration::from_millis(5));
+                return Ok(());
+            }
+            let thinking = desk.thinking.lock().expect("nobody panics while holding it");
             // Whatever is said from here on interrupts; what was said before is seen.
             desk.interrupt.store(desk.is_ending(), Ordering::Relaxed);
             let now = moment(library)?;
@@ -49,6 +54,7 @@ pub fn run(library: &mut Library, desk: &Arc<Desk>) {
                     learnt = Some(now);
                 }
             } else {
+                drop(thinking);
                 desk.wait(if learnt == Some(now) { GLANCE } else { QUIET });
             }
             Ok(())

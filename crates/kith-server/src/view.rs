@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use crate::alike::{Alike, Looks, Piece};
 use kith::belief::{About, Question};
-use kith_store::meta::PICTURES;
+use kith_store::meta::{MEANT, PICTURES};
 use kith_store::{
     Asked, Entry, EntryId, FaceRow, FrameRow, Kind, Library, Member, NameRow, Person, PersonId, Photo,
     StoreError,
@@ -21,6 +22,8 @@ pub struct View {
     pub frames: Arc<BTreeMap<FrameRow, Vec<FaceRow>>>,
     /// The faces that people are shown by, where somebody chose one.
     pub pictures: BTreeMap<PersonId, FaceRow>,
+    /// Entries that look like slips and were meant so.
+    pub meant: BTreeSet<EntryId>,
     pub log: Arc<Vec<Entry>>,
     pub names: HashMap<NameRow, String>,
     pub photos: Arc<Vec<Photo>>,
@@ -29,8 +32,9 @@ pub struct View {
     pub asked: Option<Arc<Asked>>,
     pub questions: Arc<Vec<Asking>>,
     pub doubtful: Arc<Vec<Doubt>>,
-    /// Mean embeddings of the people, in their order.
-    looks: Arc<HashMap<PersonId, Vec<f32>>>,
+    pub looks: Looks,
+    /// Groups that may be pieces of others.
+    pub pieces: Arc<Vec<Piece>>,
 }
 
 /// A question, by rows.
@@ -62,6 +66,19 @@ pub enum Effect {
     Gone(Vec<FaceRow>),
     /// Belief will tell; questions about these faces are answered.
     Settled(Vec<FaceRow>),
+    /// All of these.
+    Several(Vec<Effect>),
+}
+
+impl Effect {
+    /// Whether faces change hands.
+    fn moves(&self) -> bool {
+        match self {
+            Self::Joined(..) | Self::Gone(_) => true,
+            Self::Several(all) => all.iter().any(Self::moves),
+            Self::Named(..) | Self::Settled(_) => false,
+        }
+    }
 }
 
 impl View {
@@ -77,7 +94,9 @@ impl View {
         let photos = library.photos()?;
         let frames = photos.iter().enumerate().filter_map(|(place, photo)| Some((photo.frame?, place)));
         let pictures = library.get(PICTURES)?.and_then(|text| serde_json::from_str(&text).ok());
+        let meant = library.get(MEANT)?.and_then(|text| serde_json::from_str(&text).ok());
         let mut view = Self {
+            meant: meant.unwrap_or_default(),
             people: library.people()?.into_iter().map(Arc::new).collect(),
             pictures: pictures.unwrap_or_default(),
             log: log.into(),
@@ -92,8 +111,9 @@ impl View {
 
     /// The same with what is believed.
     pub fn believing(self, asked: Arc<Asked>) -> Self {
-        let looks = Arc::new(means(&self.people, &asked));
-        Self { asked: Some(asked), looks, ..self }
+        let looks = Looks::of(&self.people, &asked);
+        let pieces = Arc::new(looks.pieces(&self.people));
+        Self { asked: Some(asked), looks, pieces, ..self }
     }
 
     /// The same with what was thought before, until it is thought anew.
@@ -103,6 +123,7 @@ impl View {
             questions: earlier.questions.clone(),
             doubtful: earlier.doubtful.clone(),
             looks: earlier.looks.clone(),
+            pieces: earlier.pieces.clone(),
             ..self
         }
     }
@@ -161,14 +182,9 @@ impl View {
         self.log.last().map_or(EntryId(0), |entry| entry.id)
     }
 
-    /// The people whose faces look most like somebody's, nearest first, with how near: 1 is alike.
-    pub fn look_alikes(&self, id: PersonId, n: usize) -> Vec<(PersonId, f64)> {
-        let Some(mine) = self.looks.get(&id) else { return Vec::new() };
-        let near = |theirs: &Vec<f32>| mine.iter().zip(theirs).map(|(a, b)| f64::from(a * b)).sum::<f64>();
-        let others =
-            self.looks.iter().filter(|(other, _)| **other != id && self.place_of.contains_key(other));
-        let mut others: Vec<(PersonId, f64)> = others.map(|(&other, theirs)| (other, near(theirs))).collect();
-        others.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    /// The people whose faces look most like somebody's, nearest first.
+    pub fn look_alikes(&self, id: PersonId, n: usize) -> Vec<Alike> {
+        let mut others = self.looks.nearest(id, self.people.iter().map(|person| person.id));
         others.truncate(n);
         others
     }
@@ -177,7 +193,7 @@ impl View {
     pub fn after(&self, effect: &Effect) -> Self {
         let mut view = self.clone();
         let concerned = view.take(effect);
-        if matches!(effect, Effect::Joined(..) | Effect::Gone(_)) {
+        if effect.moves() {
             view.index();
         }
         let is_open = |asking: &&Asking| {
@@ -218,6 +234,7 @@ impl View {
                 rows.clone()
             }
             Effect::Settled(rows) => rows.clone(),
+            Effect::Several(all) => all.iter().flat_map(|effect| self.take(effect)).collect(),
         }
     }
 }
@@ -248,25 +265,4 @@ pub fn doubtful(log: &[Entry], asked: &Asked) -> Vec<Doubt> {
         Some(Doubt { entry: entry.id, p, looks_like })
     };
     entries.iter().zip(agreements).filter_map(doubt).collect()
-}
-
-/// The mean direction of each person's embeddings, from that of all.
-fn means(people: &[Arc<Person>], asked: &Asked) -> HashMap<PersonId, Vec<f32>> {
-    let (data, rows) = (asked.believed.belief.target().data(), &asked.believed.rows);
-    let mut centre = vec![0.0_f32; data.dimension()];
-    let share = 1.0 / data.n_faces().max(1) as f32;
-    for face in data.faces() {
-        centre.iter_mut().zip(data.embedding(face)).for_each(|(sum, x)| *sum += share * x);
-    }
-    let mean = |person: &Arc<Person>| {
-        let mut mean = vec![0.0_f32; centre.len()];
-        for face in person.faces.iter().filter_map(|face| rows.face_of(face.row)) {
-            let looks = data.embedding(face).iter().zip(&centre);
-            mean.iter_mut().zip(looks).for_each(|(sum, (x, centre))| *sum += x - centre);
-        }
-        let length = mean.iter().map(|x| x * x).sum::<f32>().sqrt().max(f32::MIN_POSITIVE);
-        mean.iter_mut().for_each(|x| *x /= length);
-        (person.id, mean)
-    };
-    people.iter().map(mean).collect()
 }

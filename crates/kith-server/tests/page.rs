@@ -249,6 +249,104 @@ fn people_are_joined_and_faces_taken_out_and_ignored() {
 }
 
 #[test]
+fn people_who_are_on_photos_together_are_not_joined_and_may_share_a_name() {
+    let page = Running::new();
+    page.until("/api/v1/people", |people| people["total"] == 3);
+    let ids = [1, 2].map(|face| person_of(&page, face));
+    let refused =
+        page.post("/api/v1/acts", &json!({"kind": "join", "person": ids[1], "into": ids[0]}).to_string());
+    assert_eq!(refused.code(), "refused");
+    let message = refused.json()["error"]["message"].as_str().unwrap().to_owned();
+    assert!(message.contains("together on 4 photos"), "{message}");
+    assert_eq!(page.get("/api/v1/history").json()["total"], 0);
+    for id in ids {
+        page.post("/api/v1/acts", &json!({"kind": "name", "person": id, "name": "Ann"}).to_string());
+    }
+    page.until("/api/v1/status", |status| status["doing"] == "resting" && status["n_named"] == 12);
+    assert_eq!(page.get("/api/v1/people?q=ann").json()["total"], 2);
+    assert_eq!(page.get("/api/v1/doubt").json()["conflicts"], json!([]));
+}
+
+#[test]
+fn several_are_joined_in_one_act_and_names_are_offered() {
+    let page = Running::new();
+    page.until("/api/v1/people", |people| people["total"] == 3);
+    let ids = [2, 4].map(|face| person_of(&page, face));
+    let act =
+        |pairs: Value| page.post("/api/v1/acts", &json!({"kind": "join_all", "pairs": pairs}).to_string());
+    assert_eq!(act(json!([])).code(), "malformed");
+    assert_eq!(act(json!([[ids[0], ids[1]], [ids[1], ids[0]]])).code(), "malformed");
+    assert_eq!(act(json!([[ids[0], 99]])).code(), "not_found");
+    assert_eq!(act(json!([[ids[0], ids[1]]])).status, 200);
+    assert_eq!(page.get("/api/v1/people").json()["total"], 2, "shown at once");
+    let bearer = format!("Bearer {}", page.token);
+    let book = |kind: &str, body: &str| {
+        let headers = [("Authorization", &bearer[..]), ("Content-Type", kind)];
+        page.send("POST", "/api/v1/names", &headers, body.as_bytes())
+    };
+    assert_eq!(book("application/json", "Ann").code(), "malformed");
+    assert_eq!(book("text/plain", "\n \n").code(), "refused");
+    let cards = "BEGIN:VCARD\nFN:Ann Lee\nEND:VCARD\nBEGIN:VCARD\nFN:Lea Ann\nEND:VCARD\n\
+                 BEGIN:VCARD\nFN:Lea Bo\nEND:VCARD\n";
+    assert_eq!(book("text/vcard", cards).json()["names"], 3);
+    let names = |query: &str| -> Vec<String> {
+        let found = page.get(&format!("/api/v1/names?{query}")).json();
+        found["names"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| one["name"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    assert_eq!(names("q=le"), ["Lea Ann", "Lea Bo", "Ann Lee"], "whose name begins so comes first");
+    page.post("/api/v1/acts", &json!({"kind": "name", "faces": [1], "name": "Lea Ann"}).to_string());
+    assert_eq!(names("q=lea"), ["Lea Ann", "Lea Bo"]);
+    assert_eq!(names("q=lea&face=2"), ["Lea Bo", "Lea Ann"], "whoever is seen already would have this face");
+    assert_eq!(page.get("/api/v1/status").json()["contacts"], 3);
+    assert_eq!(names("face=2"), [""; 0], "nobody looks like that");
+}
+
+#[test]
+fn somebody_is_forgotten_for_good_while_it_learns() {
+    let mut page = Running::new();
+    page.until("/api/v1/people", |people| people["total"] == 3);
+    let id = person_of(&page, 2);
+    page.post("/api/v1/acts", &json!({"kind": "name", "person": id, "name": "Zephyrine"}).to_string());
+    let forget = |page: &Running, body: Value| page.post("/api/v1/forget", &body.to_string());
+    assert_eq!(forget(&page, json!({})).code(), "malformed");
+    assert_eq!(forget(&page, json!({"person": 99})).code(), "refused");
+    let would = forget(&page, json!({"person": id, "dry_run": true})).json();
+    assert_eq!((&would["faces"], &would["names"]), (&json!(4), &json!(["Zephyrine"])));
+    assert_eq!(page.get("/api/v1/status").json()["n_faces"], 16, "only said");
+    let gone = forget(&page, json!({"person": id}));
+    assert!(gone.headers.contains("clear-site-data: \"cache\""), "{}", gone.headers);
+    assert_eq!((&gone.json()["faces"], &gone.json()["dry_run"]), (&json!(4), &json!(false)));
+    let status = page.get("/api/v1/status").json();
+    assert_eq!((&status["n_faces"], &status["n_named"]), (&json!(12), &json!(0)));
+    assert_eq!(page.get("/api/v1/history").json()["total"], 0);
+    assert_eq!(page.get("/api/v1/names?q=z").json()["names"], json!([]));
+    page.until("/api/v1/status", |status| status["believes"] == true && status["doing"] == "resting");
+    let lib = page.lib.clone();
+    page.end();
+    let bytes = std::fs::read(&lib).unwrap();
+    assert!(!bytes.windows(9).any(|bytes| bytes == b"Zephyrine"), "no trace");
+    assert_eq!(Library::open(&lib).unwrap().check().unwrap().faults, [""; 0]);
+}
+
+#[test]
+fn what_was_meant_so_is_kept_in_the_library() {
+    let page = Running::new();
+    page.until("/api/v1/people", |people| people["total"] == 3);
+    page.post("/api/v1/acts", r#"{"kind":"name","faces":[1],"name":"Ann"}"#);
+    assert_eq!(page.post("/api/v1/meant", r#"{"entry":77,"meant":true}"#).code(), "not_found");
+    assert_eq!(page.post("/api/v1/meant", r#"{"entry":1,"meant":true}"#).status, 200);
+    let kept = || Library::open_to_read(&page.lib).unwrap().get(kith_store::meta::MEANT).unwrap();
+    assert_eq!(kept().as_deref(), Some("[1]"));
+    assert_eq!(page.post("/api/v1/meant", r#"{"entry":1,"meant":false}"#).status, 200);
+    assert_eq!(kept().as_deref(), Some("[]"));
+}
+
+#[test]
 fn everything_that_can_be_asked_is_answered_without_photos() {
     let page = Running::new();
     page.until("/api/v1/status", |status| status["believes"] == true);

@@ -1,6 +1,6 @@
 //! Opening a library file: who may, what it must be, and one line for everything that it is not.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -22,6 +22,8 @@ pub struct Library {
     /// Some embeddings, and of how many faces they were taken: what is usual here.
     pub(crate) usual: RefCell<(usize, Vec<Vec<f32>>)>,
     notes: RefCell<Vec<String>>,
+    /// Whether something could not be written for want of room.
+    had_no_room: Cell<bool>,
 }
 
 /// Held by whoever learns, watches or forgets: one at a time. Its file goes with it.
@@ -53,6 +55,18 @@ impl Library {
     /// at the end.
     pub fn open_to_read(path: &Path) -> Result<Self, StoreError> {
         Self::open_or(path, read_only::in_memory)
+    }
+
+    /// Reads something out of a library, as [`Library::open_to_read`] opens it; once more from memory where the
+    /// disk has room for opening it and not for keeping what is worked out.
+    pub fn read<T, E: From<StoreError>>(path: &Path, work: impl Fn(&Self) -> Result<T, E>) -> Result<T, E> {
+        let library = Self::open_to_read(path)?;
+        let done = work(&library);
+        if done.is_ok() || !library.had_no_room.get() {
+            return done;
+        }
+        drop(library);
+        work(&read_only::in_memory(path)?)
     }
 
     /// Opens a library for whoever checks it. One that cannot be written is looked at as it is on the disk: a
@@ -97,7 +111,13 @@ impl Library {
     }
 
     pub(crate) fn of(connection: Connection, path: &Path) -> Self {
-        Self { connection, path: path.to_owned(), usual: RefCell::default(), notes: RefCell::default() }
+        Self {
+            connection,
+            path: path.to_owned(),
+            usual: RefCell::default(),
+            notes: RefCell::default(),
+            had_no_room: Cell::default(),
+        }
     }
 
     fn prepare(&self, is_new: bool) -> Result<(), StoreError> {
@@ -200,7 +220,13 @@ impl Library {
 
     /// Runs statements; a refusal of the database becomes one line.
     pub(crate) fn run<T>(&self, work: impl FnOnce() -> rusqlite::Result<T>) -> Result<T, StoreError> {
-        work().map_err(|error| explained(&self.path, &error))
+        work().map_err(|error| {
+            let code = error.sqlite_error_code();
+            if matches!(code, Some(ErrorCode::DiskFull | ErrorCode::SystemIoFailure)) {
+                self.had_no_room.set(true);
+            }
+            explained(&self.path, &error)
+        })
     }
 
     /// Runs statements all or nothing.

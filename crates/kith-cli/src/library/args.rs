@@ -152,6 +152,9 @@ pub struct PageOptions {
     /// Open the page in the browser
     #[arg(long)]
     pub open: bool,
+    /// Complete names from an address book (.vcf), or from a file with one name on each line; it is not stored
+    #[arg(long, value_name = "FILE")]
+    pub names: Option<PathBuf>,
 }
 
 /// Options of `kith name`.

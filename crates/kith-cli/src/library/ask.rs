@@ -18,8 +18,7 @@ pub fn run(options: &AskOptions) -> anyhow::Result<Outcome> {
     if options.interactive {
         return converse(&Library::open(&options.lib)?);
     }
-    let library = Library::open_to_read(&options.lib)?;
-    let believed = super::believed(&library)?;
+    let believed = Library::read(&options.lib, super::believed)?;
     let questions = believed.belief.ask(options.n);
     let mut out = crate::progress::stdout();
     for question in &questions {

@@ -31,13 +31,16 @@ pub fn run(options: &ExportOptions) -> anyhow::Result<Outcome> {
         options.min_p.is_none() && !options.dry_run && !options.undo,
         "found --min-p, --dry-run or --undo, wanted them with xmp alone"
     );
-    let library = Library::open_to_read(&options.lib)?;
+    Library::read(&options.lib, |library| export(library, options))
+}
+
+fn export(library: &Library, options: &ExportOptions) -> anyhow::Result<Outcome> {
     match options.what {
         What::Xmp => unreachable!("it was seen to"),
-        What::Draws => draws(&library, options),
-        What::Dataset => faces(&library, options),
+        What::Draws => draws(library, options),
+        What::Dataset => faces(library, options),
         What::People => {
-            believed(&library)?;
+            believed(library)?;
             let people = library.people()?;
             let columns = ["person", "name", "p", "standing", "face", "face_p"];
             let rows = people.iter().flat_map(|person| {
@@ -58,7 +61,7 @@ pub fn run(options: &ExportOptions) -> anyhow::Result<Outcome> {
             let entries = library.log()?;
             let statements = entries.iter().filter(|entry| log::is_statement(entry));
             let rows: Vec<Value> =
-                statements.map(|entry| log::to_json(&library, entry)).collect::<anyhow::Result<_>>()?;
+                statements.map(|entry| log::to_json(library, entry)).collect::<anyhow::Result<_>>()?;
             match options.format {
                 Format::Csv => csv(options, &super::import::COLUMNS, rows.into_iter()),
                 Format::Ndjson => ndjson(options, rows.into_iter()),

@@ -13,14 +13,17 @@ use crate::progress::count;
 
 /// Runs the verb.
 pub fn run(options: &PeopleOptions) -> anyhow::Result<Outcome> {
-    let library = Library::open_to_read(&options.lib)?;
+    Library::read(&options.lib, |library| show(library, options))
+}
+
+fn show(library: &Library, options: &PeopleOptions) -> anyhow::Result<Outcome> {
     if library.n_faces()? > 0 {
         // What was seen and said since is taken in first.
-        believed(&library)?;
+        believed(library)?;
     }
     let people = library.people()?;
     if let Some(path) = &options.sheet {
-        super::sheet::write(&library, &people, path)?;
+        super::sheet::write(library, &people, path)?;
         return Ok(if people.is_empty() { Outcome::Negative } else { Outcome::Done });
     }
     let mut out = std::io::BufWriter::new(crate::progress::stdout());

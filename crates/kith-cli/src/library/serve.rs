@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use anyhow::Context;
 use kith_server::{Options, Server};
 use kith_vision::models;
 
@@ -26,8 +27,9 @@ pub fn serve(
     models: Vec<PathBuf>,
 ) -> anyhow::Result<Outcome> {
     let stop = interrupt::listen()?;
+    let names = page.names.as_deref().map(address_book).transpose()?.unwrap_or_default();
     let (lib, port, by) = (lib.to_owned(), page.port, speaker());
-    let server = Server::bind(Options { lib, port, is_read_only, by, models })?;
+    let server = Server::bind(Options { lib, port, is_read_only, by, models, names })?;
     let address = server.address();
     let mut out = crate::progress::stdout();
     writeln!(out, "{address}")?;
@@ -38,6 +40,15 @@ pub fn serve(
     }
     server.run(stop)?;
     Ok(Outcome::Done)
+}
+
+/// The names of an address book.
+fn address_book(path: &Path) -> anyhow::Result<Vec<String>> {
+    let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+    let names = kith_server::read_names(&text);
+    let wanted = "found no name, wanted contacts (.vcf), or one name on each line";
+    anyhow::ensure!(!names.is_empty(), "{}: {wanted}", path.display());
+    Ok(names)
 }
 
 /// Hands an address to the browser; says whether somebody took it.

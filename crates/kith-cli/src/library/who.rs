@@ -22,23 +22,26 @@ type Found = Vec<(String, Who)>;
 
 /// Runs the verb.
 pub fn run(options: &WhoOptions) -> anyhow::Result<Outcome> {
-    let library = Library::open_to_read(&options.lib)?;
+    Library::read(&options.lib, |library| answer(library, options))
+}
+
+fn answer(library: &Library, options: &WhoOptions) -> anyhow::Result<Outcome> {
     let mut picture = None;
     let (row, new) = match (&options.face, &options.dataset) {
         (Some(key), _) => (Some((key, library.face(key)?)), None),
         (None, Some(path)) => {
-            let (table, photo) = read(&library, path, options)?;
+            let (table, photo) = read(library, path, options)?;
             picture = photo.map(|photo| (path, photo));
             (None, Some((path, table)))
         }
         (None, None) => unreachable!("one of them is required"),
     };
-    let believed = super::believed(&library)?;
+    let believed = super::believed(library)?;
     let found: Found = match (row, new) {
         (Some((key, row)), _) => {
             let ignored = || format!("found the face \"{key}\" ignored, wanted one that is not");
             let face = believed.rows.face_of(row).with_context(ignored)?;
-            vec![(key.clone(), believed.who(&library, face)?)]
+            vec![(key.clone(), believed.who(library, face)?)]
         }
         (None, Some((path, new))) => {
             let known = believed.belief.target().data();
@@ -48,13 +51,13 @@ pub fn run(options: &WhoOptions) -> anyhow::Result<Outcome> {
             dataset::check_lengths(options.dataset.as_deref().expect("it was read"), &new, Some(known))?;
             let photos = photos(&new.dataset, options.context.as_deref());
             let bar = bar(photos.len() as u64, "frames");
-            let found = believed.who_is_on(&library, &photos, &|| bar.inc(1))?;
+            let found = believed.who_is_on(library, &photos, &|| bar.inc(1))?;
             bar.finish_and_clear();
             new.faces.into_iter().zip(by_face(&new.dataset, found)).collect()
         }
         (None, None) => unreachable!("one of them is required"),
     };
-    let (names, titles) = (believed.belief.target().data().names(), titles(&library)?);
+    let (names, titles) = (believed.belief.target().data().names(), titles(library)?);
     let mut out = std::io::BufWriter::new(crate::progress::stdout());
     for (face, who) in &found {
         if options.json {

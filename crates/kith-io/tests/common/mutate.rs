@@ -53,10 +53,19 @@ pub fn corpus(folder: &str) -> Vec<Vec<u8>> {
     paths.iter().map(|path| std::fs::read(path).unwrap()).collect()
 }
 
+/// A number that the environment gives.
+pub fn number(key: &str) -> Option<u64> {
+    std::env::var(key).ok().and_then(|text| text.parse().ok())
+}
+
+/// Says what became of inputs.
+pub fn tell(name: &str, n: usize, n_taken: usize) {
+    println!("{name}: {n} inputs, {n_taken} taken, the others refused");
+}
+
 /// Gives a target the corpus, and inputs nearly like it. `take` says whether it took the input for sound.
 pub fn fuzz(name: &str, corpus: &[Vec<u8>], words: &[&str], mut take: impl FnMut(&[u8]) -> bool) {
-    let number = |key: &str| std::env::var(key).ok().and_then(|text| text.parse().ok());
-    let n = number("KITH_FUZZ").map_or(SHORT, |n: u64| n as usize);
+    let n = number("KITH_FUZZ").map_or(SHORT, |n| n as usize);
     let mut rng = driver(number("KITH_FUZZ_SEED").unwrap_or(1));
     let mut n_taken = 0;
     for round in 0..n {
@@ -73,7 +82,7 @@ pub fn fuzz(name: &str, corpus: &[Vec<u8>], words: &[&str], mut take: impl FnMut
             }
         }
     }
-    println!("{name}: {n} inputs, {n_taken} taken, the others refused");
+    tell(name, n, n_taken);
     assert!(n_taken > 0 && n_taken < n, "{name}: {n_taken} of {n} taken");
 }
 

@@ -71,8 +71,14 @@ impl Running {
     }
 
     pub fn on(lib: PathBuf, is_read_only: bool) -> Self {
-        let options =
-            Options { lib: lib.clone(), port: 0, is_read_only, by: "me".to_owned(), models: Vec::new() };
+        let options = Options {
+            lib: lib.clone(),
+            port: 0,
+            is_read_only,
+            by: "me".to_owned(),
+            models: Vec::new(),
+            names: Vec::new(),
+        };
         let server = Server::bind(options).unwrap();
         let address = server.address();
         let (base, token) = address.split_once("/enter/").unwrap();

@@ -31,7 +31,7 @@ pub enum Strange {
     Size(f64),
     /// So many times as long as the median one.
     Times(f64),
-    /// One of some that are so many times as long as the rest, and look like them.
+    /// One of some that are so many times as long as the rest, as in other units.
     Units {
         /// How many they are.
         n: usize,
@@ -53,7 +53,7 @@ impl fmt::Display for Strange {
             ),
             Self::Units { n, times } => write!(
                 f,
-                "found {n} embeddings {times:.1e} times as long as others of the same looks, wanted all in one unit"
+                "found {n} embeddings {times:.1e} times as long as the rest, wanted all in one unit"
             ),
         }
     }

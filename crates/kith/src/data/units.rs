@@ -1,20 +1,30 @@
-//! Whether some embeddings are in other units than the rest: the same looks, several times as long, and
-//! nothing between.
+//! Whether some embeddings are in other units than the rest: looks of people as the others are, several times
+//! as long, and nothing between.
 
 use crate::random::{Rng, driver};
 
 /// So many times longer is the shortest of the long ones than the longest of the short ones.
-const GAP: f64 = 4.0;
-/// So many are needed on either side, and this share of all.
-const FEWEST: usize = 3;
+const GAP: f64 = 2.0;
+/// So many times as long, or as short, as the median of the others is each of them at least; and further from
+/// it than so many times the spread of the others' logarithms, by their median deviation.
+const TIMES: f64 = 3.0;
+const DEVIATIONS: f64 = 4.0;
+/// A median absolute deviation times this is a standard deviation.
+const OF_NORMAL: f64 = 1.4826;
+/// So many are needed on either side: nobody is taken for one that is alone.
+const FEWEST: usize = 2;
+/// So many, and this share of all, where they are other people than the rest.
+const FEWEST_OTHERS: usize = 3;
 const LEAST_SHARE: f64 = 0.1;
 /// In fewer dimensions directions say little: whoever is near zero looks into all of them.
-const FEWEST_DIMENSIONS: usize = 4;
+const FEWEST_DIMENSIONS: usize = 6;
 /// Looks of the other side may be so many times as far apart as those of the own side.
 const AS_NEAR: f64 = 2.0;
 /// Looks of one side must be so much nearer to each other than as many at random: otherwise they say nothing
 /// of people.
 const NEARER: f64 = 0.8;
+/// Photos of other people vary by so many times as much at least where they are so much longer.
+const LEAST_STRETCH: f64 = 2.5;
 /// So many times random looks are made to know how near those are.
 const TRIALS: usize = 4;
 /// At most so many are compared on either side.
@@ -30,57 +40,122 @@ pub(crate) struct OtherUnits {
 }
 
 impl OtherUnits {
-    /// Looks for them. Two parts with a gap between their lengths are in two units if each face has looks as
-    /// near to its own among the other part as among its own part; people near zero and others far away have
-    /// not. In trials with 3 to 7 people in 5 to 64 dimensions at least 97 of 100 mixtures are found, and
-    /// nothing else is.
+    /// Looks for them. Two parts with a gap between their lengths are in two units
+    ///
+    /// - if they are the same people: each of the few has a look as near to its own among the many as those
+    ///   have among themselves; or
+    /// - if they are other people, each part with looks that are near each other, and the photos of the
+    ///   longer part vary by more in the same way: whoever is merely nearer to zero varies like all others.
+    ///
+    /// Somebody at zero looks into all directions, and people far away vary no more than others: neither is
+    /// in other units.
     pub(crate) fn among(rows: &[&[f32]]) -> Option<Self> {
-        let mut lengths: Vec<(f64, usize)> = rows
-            .iter()
-            .enumerate()
-            .map(|(row, x)| (length(x), row))
-            .filter(|(length, _)| *length > 0.0)
-            .collect();
-        let n = lengths.len();
-        let least = FEWEST.max((LEAST_SHARE * n as f64).ceil() as usize);
-        if n < 2 * least || rows[0].len() < FEWEST_DIMENSIONS {
+        if rows.first().is_none_or(|row| row.len() < FEWEST_DIMENSIONS) {
             return None;
         }
-        lengths.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let ratio = |at: usize| lengths[at].0 / lengths[at - 1].0;
-        let at = (least..=n - least).max_by(|&a, &b| ratio(a).total_cmp(&ratio(b)))?;
-        let (short, long) = lengths.split_at(at);
-        let directions = |part: &[(f64, usize)]| -> Vec<Vec<f64>> {
-            let step = part.len().div_ceil(MOST_COMPARED);
-            let unit =
-                |&(length, row): &(f64, usize)| rows[row].iter().map(|&x| f64::from(x) / length).collect();
-            part.iter().step_by(step).map(unit).collect()
-        };
-        if ratio(at) < GAP || !are_alike(&directions(short), &directions(long)) {
+        let (few, many) = split(rows)?;
+        let times = median(&few).0 / median(&many).0;
+        let (some, others) = (Part::new(rows, &few), Part::new(rows, &many));
+        if !(some.is_of_the_people_of(&others) || some.is_stretched(&others, times, rows.len())) {
             return None;
         }
-        let (few, many) = if short.len() < long.len() { (short, long) } else { (long, short) };
-        let times = few[few.len() / 2].0 / many[many.len() / 2].0;
         let mut rows: Vec<usize> = few.iter().map(|&(_, row)| row).collect();
         rows.sort_unstable();
         Some(Self { rows, times })
     }
 }
 
-/// Whether two sets of directions are of the same people: each is as near to the other as to itself, and not
-/// at random.
-fn are_alike(some: &[Vec<f64>], others: &[Vec<f64>]) -> bool {
-    let mut rng = driver(1);
-    let mut is_near = |from: &[Vec<f64>], to: &[Vec<f64>]| {
-        let own = angle_to_nearest(from, from);
-        let mut at_random = || {
-            let random: Vec<Vec<f64>> = from.iter().map(|x| direction(x.len(), &mut rng)).collect();
-            angle_to_nearest(&random, &random) / TRIALS as f64
+/// Lengths and rows, ascending.
+type Measured = Vec<(f64, usize)>;
+
+/// The few and the many, where lengths have a gap that is wide beside what the many's vary by.
+fn split(rows: &[&[f32]]) -> Option<(Measured, Measured)> {
+    let measured = rows.iter().enumerate().map(|(row, x)| (length(x), row));
+    let mut lengths: Measured = measured.filter(|(length, _)| *length > 0.0).collect();
+    let n = lengths.len();
+    if n <= 2 * FEWEST {
+        return None;
+    }
+    lengths.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let ratio = |at: usize| lengths[at].0 / lengths[at - 1].0;
+    let at = (FEWEST..=n - FEWEST).max_by(|&a, &b| ratio(a).total_cmp(&ratio(b)))?;
+    if ratio(at) < GAP {
+        return None;
+    }
+    let (short, long) = lengths.split_at(at);
+    let (few, many) = if short.len() < long.len() { (short, long) } else { (long, short) };
+    let usual = median(many).0;
+    let mut deviations: Vec<f64> = many.iter().map(|(length, _)| (length / usual).ln().abs()).collect();
+    deviations.sort_by(f64::total_cmp);
+    let spread = OF_NORMAL * deviations[deviations.len() / 2];
+    let least = TIMES.ln().max(DEVIATIONS * spread);
+    let is_far = |(length, _): &(f64, usize)| (length / usual).ln().abs() >= least;
+    few.iter().all(is_far).then(|| (few.to_vec(), many.to_vec()))
+}
+
+fn median(part: &[(f64, usize)]) -> (f64, usize) {
+    part[part.len() / 2]
+}
+
+/// Some embeddings, all of about one length.
+struct Part {
+    n: usize,
+    /// At most [`MOST_COMPARED`] of them.
+    embeddings: Vec<Vec<f64>>,
+    directions: Vec<Vec<f64>>,
+}
+
+impl Part {
+    fn new(rows: &[&[f32]], part: &[(f64, usize)]) -> Self {
+        let compared = || part.iter().step_by(part.len().div_ceil(MOST_COMPARED));
+        let times = |row: usize, by: f64| rows[row].iter().map(|&x| f64::from(x) * by).collect();
+        Self {
+            n: part.len(),
+            embeddings: compared().map(|&(_, row)| times(row, 1.0)).collect(),
+            directions: compared().map(|&(length, row)| times(row, 1.0 / length)).collect(),
+        }
+    }
+
+    /// How far a direction is from the nearest other one.
+    fn angle(&self) -> f64 {
+        to_nearest(&self.directions, &self.directions, angle)
+    }
+
+    /// How far random directions, as many, are from the nearest of others, or of themselves.
+    fn angle_at_random(&self, to: Option<&Self>) -> f64 {
+        let mut rng = driver(1);
+        let mut trial = || {
+            let random: Vec<Vec<f64>> =
+                self.directions.iter().map(|x| direction(x.len(), &mut rng)).collect();
+            to_nearest(&random, to.map_or(&random, |to| &to.directions), angle)
         };
-        let random: f64 = (0..TRIALS).map(|_| at_random()).sum();
-        own <= NEARER * random && angle_to_nearest(from, to) <= AS_NEAR * own
-    };
-    is_near(some, others) && is_near(others, some)
+        (0..TRIALS).map(|_| trial()).sum::<f64>() / TRIALS as f64
+    }
+
+    /// Whether directions are nearer to each other than random ones.
+    fn shows_people(&self) -> bool {
+        self.angle() <= NEARER * self.angle_at_random(None)
+    }
+
+    /// Whether these look like others do, rather than into all directions.
+    fn is_of_the_people_of(&self, others: &Self) -> bool {
+        let (own, at_random) = (others.angle(), self.angle_at_random(Some(others)));
+        let most = (AS_NEAR * own).min((own * at_random).sqrt());
+        others.shows_people() && to_nearest(&self.directions, &others.directions, angle) <= most
+    }
+
+    /// Whether these are other people, who vary by so many times as much as the others.
+    fn is_stretched(&self, others: &Self, times: f64, n_all: usize) -> bool {
+        let scatter = |part: &Self| to_nearest(&part.embeddings, &part.embeddings, distance);
+        let (stretch, times) = match scatter(self) / scatter(others) {
+            stretch if times < 1.0 => (1.0 / stretch, 1.0 / times),
+            stretch => (stretch, times),
+        };
+        self.n >= FEWEST_OTHERS.max((LEAST_SHARE * n_all as f64).ceil() as usize)
+            && stretch >= LEAST_STRETCH.max(times.sqrt())
+            && self.shows_people()
+            && others.shows_people()
+    }
 }
 
 fn direction(dimension: usize, rng: &mut Rng) -> Vec<f64> {
@@ -89,16 +164,23 @@ fn direction(dimension: usize, rng: &mut Rng) -> Vec<f64> {
     x.into_iter().map(|x| x / length).collect()
 }
 
-/// The median angle from a direction to the nearest of others.
-fn angle_to_nearest(from: &[Vec<f64>], to: &[Vec<f64>]) -> f64 {
-    let cosine = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
-    let angle = |x: &Vec<f64>| {
+fn angle(x: &[f64], y: &[f64]) -> f64 {
+    x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>().clamp(-1.0, 1.0).acos()
+}
+
+fn distance(x: &[f64], y: &[f64]) -> f64 {
+    x.iter().zip(y).map(|(x, y)| (x - y).powi(2)).sum::<f64>().sqrt()
+}
+
+/// How far one is from the nearest of others, in the median.
+fn to_nearest(from: &[Vec<f64>], to: &[Vec<f64>], far: fn(&[f64], &[f64]) -> f64) -> f64 {
+    let nearest = |x: &Vec<f64>| {
         let others = to.iter().filter(|y| !std::ptr::eq(*y, x));
-        others.map(|y| cosine(x, y)).fold(-1.0, f64::max).clamp(-1.0, 1.0).acos()
+        others.map(|y| far(x, y)).fold(f64::INFINITY, f64::min)
     };
-    let mut angles: Vec<f64> = from.iter().map(angle).collect();
-    angles.sort_by(f64::total_cmp);
-    angles[angles.len() / 2]
+    let mut nearest: Vec<f64> = from.iter().map(nearest).collect();
+    nearest.sort_by(f64::total_cmp);
+    nearest[nearest.len() / 2]
 }
 
 fn length(embedding: &[f32]) -> f64 {
@@ -107,6 +189,8 @@ fn length(embedding: &[f32]) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use std::cmp::Ordering;
+
     use super::*;
 
     /// Photos of people, whose looks are so far from zero and whose photos differ by so much.
@@ -131,21 +215,33 @@ mod tests {
     #[test]
     fn some_in_other_units_are_found_and_people_near_zero_are_not() {
         let (mut n_found, mut n_tried) = (0, 0);
-        for (seed, dimension) in (0..30).flat_map(|seed| [5, 8, 16, 64].map(|dimension| (seed, dimension))) {
+        for (seed, dimension) in (0..30).flat_map(|seed| [6, 8, 16, 64].map(|dimension| (seed, dimension))) {
             let mut rng = driver(seed);
             let n_people = 3 + seed as usize % 5;
             let usual = people(n_people, 10, dimension, (1.0, 0.3), &mut rng);
             assert_eq!(found(&usual), None, "{seed} {dimension}");
-            for (times, every) in [(20.0, 2), (90.0, 2), (1e8, 2), (0.02, 2), (30.0, 5), (0.01, 4)] {
+            let some =
+                [(20.0, 2), (90.0, 2), (1e8, 2), (0.02, 2), (30.0, 5), (0.01, 4), (0.02, 10), (50.0, 10)];
+            // Of everybody every second, fifth, ... photo; all photos of every second person.
+            let of_people = [(20.0, 0), (0.02, 0)];
+            for (times, every) in some.into_iter().chain(of_people) {
                 let mut mixed = usual.clone();
-                let is_changed = |row: usize| row / n_people % every == every - 1;
+                let is_changed = |row: usize| match every {
+                    0 => row % n_people % 2 == 1,
+                    _ => row / n_people % every == every - 1,
+                };
                 let changed = mixed.iter_mut().enumerate().filter(|(row, _)| is_changed(*row));
                 changed.for_each(|(_, row)| row.iter_mut().for_each(|x| *x *= times));
                 n_tried += 1;
                 if let Some(units) = found(&mixed) {
                     n_found += 1;
                     // The smaller part, or the longer.
-                    let wanted = |&row: &usize| is_changed(row) == (every > 2 || times > 1.0);
+                    let changed = Vec::from_iter((0..mixed.len()).filter(|&row| is_changed(row)));
+                    let is_smaller = match (2 * changed.len()).cmp(&mixed.len()) {
+                        Ordering::Equal => times > 1.0,
+                        order => order == Ordering::Less,
+                    };
+                    let wanted = |&row: &usize| is_changed(row) == is_smaller;
                     assert_eq!(units.rows, (0..mixed.len()).filter(wanted).collect::<Vec<_>>());
                 }
             }
@@ -156,10 +252,14 @@ mod tests {
             apart.truncate(20);
             apart.extend(people(30, 1, dimension, (100.0, 1.0), &mut rng));
             assert_eq!(found(&apart), None, "{seed} {dimension}");
+            // Some near zero, who vary like all others.
+            let mut near = people(1, 4, dimension, (0.0, 0.3), &mut rng);
+            near.extend(people(5, 10, dimension, (3.0, 0.3), &mut rng));
+            assert_eq!(found(&near), None, "{seed} {dimension}");
             // Lengths of their own.
             let mut varied = usual.clone();
             varied.iter_mut().for_each(|row| {
-                let times = rng.normal().exp() as f32;
+                let times = (0.5 * rng.normal()).exp() as f32;
                 row.iter_mut().for_each(|x| *x *= times);
             });
             assert_eq!(found(&varied), None, "{seed} {dimension}");
