@@ -7,6 +7,7 @@ mod belief;
 mod faces;
 mod known;
 mod library;
+mod photos;
 mod pickle;
 mod slot;
 mod tables;

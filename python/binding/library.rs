@@ -16,6 +16,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::faces::{block, refused, rows};
+use crate::photos::{self, Photos};
 use crate::tables;
 use crate::work::{Crew, Progress};
 
@@ -108,6 +109,30 @@ impl Library {
         let table = py.detach(read).map_err(refused)?;
         let source = dataset.display().to_string();
         self.work(py, None, |_| add(&self.path, &frames_of(&table, Some(&source)), network.as_deref()))
+    }
+
+    /// Adds the faces on photos: files, or folders with all that is in them.
+    #[pyo3(signature = (paths, context=None, models=None, progress=None))]
+    fn add_photos<'py>(
+        &self,
+        py: Python<'py>,
+        paths: Vec<PathBuf>,
+        context: Option<String>,
+        models: Option<PathBuf>,
+        progress: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<String> {
+        let photos = Photos { paths, context, models, n_threads: self.n_threads };
+        self.work(py, progress, |progress| {
+            photos::add(&self.path, &photos, progress).map_err(photos::in_library)
+        })
+    }
+
+    /// Finds the faces on a photo that is not added, by the networks of the library.
+    #[pyo3(signature = (photo, models=None))]
+    fn look(&self, py: Python<'_>, photo: PathBuf, models: Option<PathBuf>) -> PyResult<String> {
+        self.work(py, None, |_| {
+            photos::look(&self.path, &photo, models.as_deref()).map_err(photos::in_library)
+        })
     }
 
     /// Chains go on where they stopped, and people are made out anew. After Ctrl-C, what was learnt is kept.

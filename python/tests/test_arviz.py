@@ -23,6 +23,10 @@ def test_groups_and_their_shapes(est):
     assert posterior["n_identities"].dims == ("chain", "draw") and posterior["n_identities"].shape == (4, 40)
     assert {"n_singletons", "alpha_0", "alpha", "unseen", "largest_share"} <= set(posterior.data_vars)
     assert stats["lp"].shape == (4, 40)
+    moved = np.asarray(stats["moved"])
+    assert (moved[:, 0] == 0).all() and 0 < moved.max() < 1
+    same = (np.diff(np.asarray(partition["identity"]), axis=1) == 0).all(axis=-1)
+    assert (moved[:, 1:][same] == 0).all()
     assert partition["identity"].dims == ("chain", "draw", "face") and partition["identity"].shape == (
         4,
         40,

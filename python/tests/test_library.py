@@ -1,5 +1,6 @@
 """The library: every verb, and the program's locks."""
 
+import pathlib
 import pickle
 
 import numpy as np
@@ -116,3 +117,44 @@ def test_a_library_is_known_by_its_path(library):
         "names": 1,
         "n_faces": 41,
     }
+
+
+TOY = pathlib.Path(__file__).resolve().parents[2] / "crates" / "kith-vision" / "tests" / "toy"
+
+
+def drawn(who, width=96):
+    """A photo with one face that the toy networks see: a red cell, and a ring of colours that is somebody's."""
+    ring = np.random.default_rng(who).integers(0, 256, (3, 3, 3)) // (2, 2, 1) + (0, 128, 0)
+    ring[1, 1] = (255, 0, 0)
+    picture = np.full((96, width, 3), (110, 120, 130))
+    picture[:, :96] = ring.repeat(32, 0).repeat(32, 1)
+    return picture.astype(np.uint8)
+
+
+@pytest.mark.skipif(not TOY.exists(), reason="needs the toy networks of the repository")
+def test_photos_are_added_followed_and_asked_about(tmp_path):
+    imsave = pytest.importorskip("matplotlib.image").imsave
+    album = tmp_path / "album"
+    album.mkdir()
+    for photo in range(12):
+        imsave(album / f"{photo:02}.png", drawn(photo % 3, 96 + 32 * (photo // 3)))
+    (album / "torn.jpg").write_bytes(b"\xff\xd8\xff")
+    library, seen = Library(tmp_path / "family.kith"), []
+    added = library.add_photos(album, models=TOY, context="folder", progress=lambda *told: seen.append(told))
+    assert (added["photos"], added["faces"], added["n_faces"]) == (12, 12, 12), added
+    assert [pathlib.Path(path).name for path in added["bad"]] == ["torn.jpg"]
+    library.learn(seed=1, sweeps=20)
+    assert [len(person.faces) for person in library.people()] == [4, 4, 4]
+    # What is known is not looked at again; what moved is the same photo.
+    (album / "00.png").rename(album / "moved.png")
+    again = library.add_photos(album, models=TOY)
+    assert (again["photos"], again["moved"], again["unchanged"], again["n_faces"]) == (0, 1, 11, 12)
+    library.name("01.png#0", "Ann")
+    imsave(tmp_path / "new.png", drawn(1, 300))
+    embeddings, boxes = library.look(tmp_path / "new.png", models=TOY)
+    assert embeddings.dtype == np.float32 and boxes.shape == (1, 4)
+    assert [who.name for who in library.who_is_on(embeddings)] == ["Ann"]
+    with pytest.raises(ValueError, match="kith models get"):
+        library.add_photos(album, models=tmp_path)
+    with pytest.raises(ValueError, match="wanted one of place"):
+        library.add_photos(album, models=TOY, context="weekday")

@@ -61,9 +61,12 @@ fn kill_watch(place: &Place, rng: &mut Rng, known: &mut Acknowledged) {
 }
 
 /// Says something, kills now and then; what was said with exit status 0 counts.
-fn kill_name(place: &Place, rng: &mut Rng, known: &mut Acknowledged) {
-    let face = format!("p{}_0", rng.below(30));
-    let mut child = quiet(place, &["name", "lib", &face, "Ann"]);
+fn kill_statement(place: &Place, rng: &mut Rng, known: &mut Acknowledged) {
+    let (face, other) = (format!("p{}_0", rng.below(30)), format!("p{}_1", rng.below(30)));
+    let said =
+        [&["name", "Ann"][..], &["not", "Ben"], &["same", &other], &["different", &other], &["ignore"]];
+    let said = said[rng.below(said.len())];
+    let mut child = quiet(place, &[&[said[0], "lib", &face], &said[1..]].concat());
     std::thread::sleep(Duration::from_micros((rng.uniform() * 40_000.0) as u64));
     child.kill().ok();
     known.acts += usize::from(child.wait().unwrap().success());
@@ -83,7 +86,7 @@ fn kill_many(n_kills: usize, seed: u64) {
                 kill(quiet(&place, &["add", "lib", &name]), &mut rng, 40.0);
             }
             1 => kill(quiet(&place, &["learn", "lib", "--sweeps", "30"]), &mut rng, 120.0),
-            2 => kill_name(&place, &mut rng, &mut known),
+            2 => kill_statement(&place, &mut rng, &mut known),
             _ => kill_watch(&place, &mut rng, &mut known),
         }
         let checked = place.run(&["check", "lib", "--json"]);

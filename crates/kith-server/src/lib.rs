@@ -27,6 +27,5 @@ mod view;
 mod words;
 
 pub use names::read_names;
-pub use newcomers::new_face;
 pub use routes::{OPENAPI, described_routes};
 pub use serve::{Options, ServeError, Server};

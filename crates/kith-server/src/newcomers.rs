@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use kith::predict::{NameShare, NewPhoto as Occasion};
+use kith_album::{new_face, new_photo};
 use kith_store::meta::EMBEDDING;
 use kith_store::{NewFace, NewPhoto, Person, Photo};
 use kith_vision::{About, Face, Kind, Region, Seen, Vision, decode, is_raw, pipeline};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::call::{Call, Reply};
@@ -130,21 +131,8 @@ pub fn store(call: &Call) -> Result<Reply, Failure> {
         return Ok(Reply::json(&json!({"photo": known.row, "faces": 0, "text": "it is here already"})));
     }
     let (path, name) = keep(call, &name)?;
-    let faces = seen.faces.iter().enumerate();
-    let faces = faces.map(|(k, face)| (new_face(format!("{name}#{k}"), face), face.thumbnail.clone()));
-    let photo = NewPhoto {
-        key: name.clone(),
-        path: path.to_string_lossy().into_owned(),
-        size: call.body.len() as u64,
-        modified: 0,
-        hash,
-        pixels: seen.size,
-        orientation: seen.about.stored_orientation.number(),
-        time: seen.about.time.clone(),
-        place: seen.about.place,
-        camera: seen.about.camera.clone(),
-        faces: faces.collect(),
-    };
+    let of_file = (call.body.len() as u64, 0);
+    let photo = new_photo(name, path.to_string_lossy().into_owned(), of_file, hash, &seen);
     let pipeline = vision(call)?.pipeline().to_owned();
     Ok(Reply::json(&scribe::ask(&call.desk, Job::Photo(Box::new(photo), pipeline))?))
 }
@@ -235,32 +223,4 @@ pub fn add_face(call: &Call) -> Result<Reply, Failure> {
 
 fn hex(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// A face of a photo as the library takes it, with its measures as columns of its own.
-pub fn new_face(key: String, face: &Face) -> NewFace {
-    let mut other = Map::new();
-    let quality = &face.quality;
-    let measures = [
-        ("sharpness", quality.sharpness),
-        ("size", quality.size),
-        ("yaw", quality.yaw),
-        ("norm", quality.norm),
-    ];
-    for (name, value) in measures {
-        other.insert(name.to_owned(), Value::String(format!("{value:.3}")));
-    }
-    if let Some((name, source)) = face.name.as_ref().filter(|name| name.1 != "hand") {
-        other.insert("told".to_owned(), Value::String(name.clone()));
-        other.insert("told_by".to_owned(), Value::String((*source).to_owned()));
-    }
-    let [x, y, w, h] = face.bounds;
-    NewFace {
-        key,
-        embedding: face.embedding.clone(),
-        name: None,
-        place: Some(format!("{x:.5} {y:.5} {w:.5} {h:.5}")),
-        quality: Some(format!("{:.4}", quality.score)),
-        other,
-    }
 }

@@ -41,7 +41,8 @@ def to_arviz(est: Kith, *, partition: bool) -> Any:
         named = len(summary["contexts"]) == alpha.shape[-1]
         coords["context"] = summary["contexts"] if named else np.arange(alpha.shape[-1])
         posterior["alpha"], dims["alpha"] = alpha, ["context"]
-    groups = {"posterior": posterior, "sample_stats": {"lp": take["lp"], "sweep": take["sweep"]}}
+    stats = {"lp": take["lp"], "sweep": take["sweep"], "moved": _moved(identities)}
+    groups = {"posterior": posterior, "sample_stats": stats}
     if partition:
         groups["partition"] = {"identity": identities}
         dims["identity"], coords["face"] = ["face"], np.arange(identities.shape[-1])
@@ -62,6 +63,18 @@ def _by_chain(chain: NDArray[np.int64]) -> NDArray[np.int64]:
     places = [np.flatnonzero(chain == number) for number in np.unique(chain)]
     shortest = min(len(place) for place in places)
     return np.stack([place[len(place) - shortest :] for place in places])
+
+
+def _moved(identities: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The share of faces that are not with most of whom they were with one draw before; 0 for a chain's first."""
+    moved = np.zeros(identities.shape[:2])
+    for chain, draws in enumerate(identities):
+        for draw in range(1, len(draws)):
+            pairs, counts = np.unique(np.stack([draws[draw - 1], draws[draw]]), axis=1, return_counts=True)
+            most = np.zeros(pairs[0].max() + 1, dtype=np.int64)
+            np.maximum.at(most, pairs[0], counts)
+            moved[chain, draw] = 1 - most.sum() / draws.shape[1]
+    return moved
 
 
 def _of_sizes(sizes: list[NDArray[np.int64]], of: Any, place: NDArray[np.int64]) -> NDArray[np.float64]:

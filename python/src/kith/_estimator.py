@@ -304,8 +304,9 @@ class Kith(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     def to_arviz(self, partition: bool = True) -> Any:
         """The draws for ArviZ: an ``InferenceData`` (ArviZ 0.x) or a ``DataTree`` (1.x).
 
-        ``posterior`` has what has a meaning of its own in every draw, ``sample_stats`` has ``lp``; the partitions, whose
-        labels have none, are a group of their own.
+        ``posterior`` has what has a meaning of its own in every draw, ``sample_stats`` has ``lp``, ``sweep``
+        and ``moved``, the share of faces that are with other people than one draw before; the partitions, whose labels
+        have no meaning, are a group of their own.
         """
         from ._arviz import to_arviz
 

@@ -8,7 +8,8 @@ import os
 import warnings
 from typing import Any
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from . import _columns, _kith
@@ -113,6 +114,40 @@ class Library:
         """Adds the faces of a dataset of the program: a folder, a table or an archive."""
         added: dict[str, int] = json.loads(self._library.add_dataset(os.fspath(dataset), network))
         return added
+
+    def add_photos(
+        self,
+        *paths: str | os.PathLike[str],
+        context: str | None = None,
+        models: str | os.PathLike[str] | None = None,
+        progress: bool | Progress | None = None,
+    ) -> dict[str, Any]:
+        """Finds the faces on photos and adds them: files, or folders with all that is in them.
+
+        What is known already is not looked at again, what moved is followed, what is gone is marked; names that other
+        programs left with the photos become evidence. ``context`` is what photos of one occasion have in common:
+        ``"place"``, ``"folder"``, ``"day"`` or ``"none"``; a library keeps its rule. ``models`` is the folder with the
+        networks, which ``kith models get`` of the program fetches; without it they are looked for in ``KITH_MODELS``
+        and where the program keeps them. Returns what became of the photos; ``bad`` says which cannot be read, and
+        why. After Ctrl-C what was seen so far is kept.
+        """
+        folder = None if models is None else os.fspath(models)
+        with teller(progress) as tell:
+            told = self._library.add_photos([os.fspath(path) for path in paths], context, folder, tell)
+        tally: dict[str, Any] = json.loads(told)
+        return tally
+
+    def look(
+        self, photo: str | os.PathLike[str], *, models: str | os.PathLike[str] | None = None
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Finds the faces on a photo without adding them: embeddings for :meth:`who_is_on`, and their boxes.
+
+        A box is left, top, width and height in parts of the upright photo's sides.
+        """
+        folder = None if models is None else os.fspath(models)
+        faces = json.loads(self._library.look(os.fspath(photo), folder))
+        embeddings = np.array([face["embedding"] for face in faces], np.float32)
+        return embeddings, np.array([face["box"] for face in faces], np.float32).reshape(-1, 4)
 
     # What is believed.
 
