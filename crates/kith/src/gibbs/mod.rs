@@ -1,6 +1,7 @@
 //! HOW BELIEF MOVES: one kernel per conditional of Appendix C, and the sweep: which kernels, in which order.
 
 pub mod assignments;
+pub mod colours;
 pub mod contexts;
 pub mod faces;
 pub mod names;
@@ -27,6 +28,8 @@ pub enum Step {
     Assignments,
     /// Splits and merges of whole identities, with their weights, names and appearance.
     SplitMerge,
+    /// Both, in so many rounds by so many colours, which cores may share (MODEL.md §10).
+    Colours(u8),
     /// Contexts `c*_m` of all frames, and gamma_0 (§C.3).
     Contexts,
     /// Names `y*_i`, H, epsilon and lambda (§C.4).
@@ -73,7 +76,24 @@ pub struct Info {
     pub moved_frames: usize,
 }
 
+impl std::ops::AddAssign for Info {
+    fn add_assign(&mut self, more: Self) {
+        self.moved_faces += more.moved_faces;
+        self.splits += more.splits;
+        self.merges += more.merges;
+        self.moved_frames += more.moved_frames;
+    }
+}
+
 impl Sweep {
+    /// As the default, where seats are moved by `n` colours; one is the default itself.
+    pub fn coloured(n: u8) -> Self {
+        if n <= 1 {
+            return Self::default();
+        }
+        Self(vec![Step::Colours(n), Step::Contexts, Step::Names, Step::Faces, Step::Weights])
+    }
+
     /// Runs the kernels once.
     pub fn run(&self, state: &mut State, target: &Target, rng: &mut Rng) -> Info {
         let mut info = Info::default();
@@ -85,6 +105,7 @@ impl Sweep {
                     info.splits += splits;
                     info.merges += merges;
                 }
+                Step::Colours(n) => info += colours::step((*n).into(), state, target, rng),
                 Step::Contexts => info.moved_frames += contexts::step(state, target, rng),
                 Step::Names => names::step(state, target, rng),
                 Step::Faces => faces::step(state, target, rng),
