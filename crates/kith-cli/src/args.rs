@@ -138,6 +138,9 @@ pub struct FitOptions {
     /// Threads [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub threads: Option<u32>,
+    /// Parts that each chain is moved in side by side, for more cores than chains; the draws depend on it
+    #[arg(long, value_name = "P", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=64))]
+    pub colours: u8,
     /// Where chains start: sequential, together, apart or random, or a list dealt over the chains
     #[arg(long, value_delimiter = ',', default_value = "sequential")]
     pub start: Vec<Start>,

@@ -9,6 +9,7 @@ use std::time::Instant;
 use anyhow::{Context, ensure};
 use kith::belief::{AGREED, Belief, Chains, Learnt, Round, Settings, Until};
 use kith::chain::{Draw, Run, Watch};
+use kith::gibbs::Sweep;
 use kith::model::Model;
 use kith::target::Target;
 use kith_io::dataset::{self, FaceTable};
@@ -41,7 +42,8 @@ pub fn run(options: &FitOptions) -> anyhow::Result<Outcome> {
 
     let n_chains = options.chains.unwrap_or(if run.is_some() { 8 } else { 4 }) as usize;
     let mut writer = DrawsWriter::create(&options.draws, &target)?;
-    let mut belief = Belief::start(target, &options.start, Chains { n: n_chains, seed: options.seed });
+    let mut belief = Belief::start(target, &options.start, Chains { n: n_chains, seed: options.seed })
+        .with_sweep(Sweep::coloured(options.colours));
     let until = Until { draws: DRAWS, sweeps: run.map(|run| run.sweeps) };
     let most = belief.most_sweeps(&until);
     let bar = bar(most * n_chains as u64, "sweeps");

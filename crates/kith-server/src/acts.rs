@@ -205,16 +205,18 @@ fn join(view: &View, id: i64, into: i64) -> Result<Meant, Failure> {
     let name = into.name.clone().or_else(|| from.name.clone());
     let anchor = view.picture(into);
     let step = from.faces.len().div_ceil(MOST_JOINED).max(1);
+    let same = |face, other| Said { kind: Kind::Same, face, other: Some(other), name: None };
     let mut entries = Vec::new();
-    for face in from.faces.iter().step_by(step) {
-        match &name {
-            Some(name) => entries.push(named(Kind::Name, face.row, name)),
-            None => entries.push(Said { kind: Kind::Same, face: face.row, other: Some(anchor), name: None }),
-        }
+    if let Some(name) = &name {
+        entries.extend(from.faces.iter().step_by(step).map(|face| named(Kind::Name, face.row, name)));
+        entries.push(named(Kind::Name, anchor, name));
+        entries.push(same(from.faces[0].row, anchor));
+    } else {
+        // As many faces of both as there may be: compared with a single one, that one would rather go to the others.
+        let n = from.faces.len().max(into.faces.len()).min(MOST_JOINED);
+        let pair = |k: usize| [from, into].map(|person| person.faces[k % person.faces.len()].row);
+        entries.extend((0..n).map(pair).map(|[face, other]| same(face, other)));
     }
-    entries.extend(name.as_ref().map(|name| named(Kind::Name, anchor, name)));
-    entries.push(Said { kind: Kind::Same, face: from.faces[0].row, other: Some(anchor), name: None });
-    entries.dedup();
     let text = format!("{} and {} are the same person", from.title(), into.title());
     Ok(Meant { entries, text, effect: Effect::Joined(from.id, into.id) })
 }

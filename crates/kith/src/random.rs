@@ -29,6 +29,11 @@ impl Rng {
         ((self.0.next_u64() >> 11) as f64 + 0.5) * (1.0 / (1u64 << 53) as f64)
     }
 
+    /// A seed for streams of their own.
+    pub fn seed(&mut self) -> u64 {
+        self.0.next_u64()
+    }
+
     /// Uniform on 0, 1, ..., n - 1.
     pub fn below(&mut self, n: usize) -> usize {
         assert!(n > 0, "there is nothing to choose from");

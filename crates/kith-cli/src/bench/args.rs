@@ -71,6 +71,9 @@ pub struct SweepOptions {
     /// Chains, dealt over the threads [default: one per thread]
     #[arg(long, value_name = "C", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub chains: Option<u32>,
+    /// Parts that each chain is moved in side by side, with splits and merges; 1 is a scan alone
+    #[arg(long, value_name = "P", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=64))]
+    pub colours: u8,
     /// Sweeps before the first that is measured: the chains start at the truth
     #[arg(long, default_value_t = 3)]
     pub warm_up: u32,

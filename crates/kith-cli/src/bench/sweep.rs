@@ -30,7 +30,8 @@ pub fn run(options: &SweepOptions) -> anyhow::Result<Figures> {
     let embeddings = crowd.data.embeddings();
     // Reseats every face and redraws tables, weights and concentrations; nobody is named and contexts are
     // given.
-    let sweep = Sweep(vec![Step::Assignments, Step::Weights]);
+    let seats = if options.colours > 1 { Step::Colours(options.colours) } else { Step::Assignments };
+    let sweep = Sweep(vec![seats, Step::Weights]);
     let all = pool(n_threads)?;
     let mut chains: Vec<Chain> = all.install(|| {
         (0..n_chains as u32).into_par_iter().map(|k| crowd.chain(k, options.seed, &target)).collect()

@@ -8,7 +8,6 @@ use rayon::prelude::*;
 use super::Belief;
 use crate::chain::diagnostics::r_hat;
 use crate::chain::{Chain, Draw, Run, Watch};
-use crate::gibbs::Sweep;
 use crate::target::Target;
 
 /// Chains agree when split R-hat of ln joint and of the number of identities is below this.
@@ -20,7 +19,7 @@ const FEWEST: u64 = 24;
 /// At most so many sweeps, fewer where they are dear: about this many multiplications per chain, some
 /// minutes' work.
 const MOST: u64 = 500;
-const WORK: f64 = 5.5e11;
+const WORK: f64 = 8e11;
 /// Without agreement, chains are brought together about every so many reseated faces.
 const FACES_PER_ROUND: u64 = 200_000;
 
@@ -110,7 +109,7 @@ impl Belief {
         watch: &Watch<'_>,
         after_round: &mut dyn FnMut(&Round<'_>) -> ControlFlow<()>,
     ) -> Learnt {
-        let (most, target) = (self.most_sweeps(until), &self.target);
+        let (most, target, sweep) = (self.most_sweeps(until), &self.target, &self.sweep);
         let to_agree = until.sweeps.is_none();
         let per_round = (FACES_PER_ROUND / target.data().n_faces().max(1) as u64).clamp(1, 50);
         let per_round = if to_agree { BLOCK } else { per_round };
@@ -128,7 +127,7 @@ impl Belief {
                     if is_stopped() {
                         break;
                     }
-                    chain.sweep(&Sweep::default(), target);
+                    chain.sweep(sweep, target);
                     kept.count(|| chain.draw(target));
                     (watch.swept)();
                 }
@@ -161,7 +160,7 @@ impl Belief {
     /// ordered by sweep, then chain. Called again it goes on from there.
     pub fn run(&mut self, run: &Run, to: u64, watch: &Watch<'_>) -> Vec<Draw> {
         self.draws.drop();
-        self.ensemble.run(run, to, &Sweep::default(), &self.target, watch)
+        self.ensemble.run(run, to, &self.sweep, &self.target, watch)
     }
 
     /// How many sweeps of each chain a learning makes at most; the same for the same states, on any machine.

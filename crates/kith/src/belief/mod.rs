@@ -51,6 +51,7 @@ use rayon::prelude::*;
 
 use crate::chain::{Chain, Draw, Ensemble, Memory, Start};
 use crate::data::Dataset;
+use crate::gibbs::Sweep;
 use crate::ids::FaceId;
 use crate::model::Model;
 use crate::predict::{Answer, Explained, NewPhoto, Posterior};
@@ -84,6 +85,8 @@ pub struct Belief {
     /// asks.
     draws: Kept,
     schedule: Schedule,
+    /// How its chains move when they learn.
+    sweep: Sweep,
     /// Frames that have arrived and wait for the schedule.
     waiting: Dataset,
 }
@@ -137,12 +140,18 @@ impl Belief {
 
     fn with_chains(target: Target, ensemble: Ensemble, seed: u64) -> Self {
         let waiting = Dataset::empty(target.data().dimension()).expect("a dataset has a dimension");
-        Self { target, ensemble, seed, draws: Kept::default(), schedule: Schedule::STREAM, waiting }
+        let (draws, schedule, sweep) = (Kept::default(), Schedule::STREAM, Sweep::default());
+        Self { target, ensemble, seed, draws, schedule, sweep, waiting }
     }
 
     /// The same, with frames taken in by another schedule than [`Schedule::STREAM`].
     pub fn with_schedule(self, schedule: Schedule) -> Self {
         Self { schedule, ..self }
+    }
+
+    /// Its chains move by another sweep when they learn, for instance one in colours, which cores may share.
+    pub fn with_sweep(self, sweep: Sweep) -> Self {
+        Self { sweep, ..self }
     }
 
     /// Brings chains back, where there are only draws.

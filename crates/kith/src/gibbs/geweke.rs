@@ -209,6 +209,11 @@ fn split_merge_alone_leaves_the_joint_as_it_is() {
 }
 
 #[test]
+fn rounds_by_colour_leave_the_joint_as_it_is() {
+    [2, 3].into_iter().for_each(|n| every_case(Step::Colours(n), 5_000, |_| true));
+}
+
+#[test]
 fn contexts_alone_leave_the_joint_as_it_is() {
     let is_sampled = |case: &Case| !matches!(case.target.model().context.mode, ContextMode::None);
     every_case(Step::Contexts, 10_000, is_sampled);

@@ -1,6 +1,7 @@
 //! HOW BELIEF MOVES: one kernel per conditional of Appendix C, and the sweep: which kernels, in which order.
 
 pub mod assignments;
+pub mod colours;
 pub mod contexts;
 pub mod faces;
 pub mod names;
@@ -27,6 +28,8 @@ pub enum Step {
     Assignments,
     /// Splits and merges of whole identities, with their weights, names and appearance.
     SplitMerge,
+    /// Both, in so many rounds by so many colours, which cores may share (MODEL.md §10).
+    Colours(u8),
     /// Contexts `c*_m` of all frames, and gamma_0 (§C.3).
     Contexts,
     /// Names `y*_i`, H, epsilon and lambda (§C.4).
@@ -55,9 +58,9 @@ impl Default for Sweep {
 }
 
 /// Given where everybody sits, concentrations and weights hold each other back, the more so the more
-/// identities there are: they are redrawn once more for so many, which costs next to nothing, and at most so
+/// faces there are: they are redrawn once more for so many, which costs next to nothing, and at most so
 /// often.
-const CROWD: usize = 50;
+const CROWD: usize = 100;
 const MOST_REDRAWS: usize = 8;
 
 /// What a sweep noticed.
@@ -73,7 +76,24 @@ pub struct Info {
     pub moved_frames: usize,
 }
 
+impl std::ops::AddAssign for Info {
+    fn add_assign(&mut self, more: Self) {
+        self.moved_faces += more.moved_faces;
+        self.splits += more.splits;
+        self.merges += more.merges;
+        self.moved_frames += more.moved_frames;
+    }
+}
+
 impl Sweep {
+    /// As the default, where seats are moved by `n` colours; one is the default itself.
+    pub fn coloured(n: u8) -> Self {
+        if n <= 1 {
+            return Self::default();
+        }
+        Self(vec![Step::Colours(n), Step::Contexts, Step::Names, Step::Faces, Step::Weights])
+    }
+
     /// Runs the kernels once.
     pub fn run(&self, state: &mut State, target: &Target, rng: &mut Rng) -> Info {
         let mut info = Info::default();
@@ -85,11 +105,12 @@ impl Sweep {
                     info.splits += splits;
                     info.merges += merges;
                 }
+                Step::Colours(n) => info += colours::step((*n).into(), state, target, rng),
                 Step::Contexts => info.moved_frames += contexts::step(state, target, rng),
                 Step::Names => names::step(state, target, rng),
                 Step::Faces => faces::step(state, target, rng),
                 Step::Weights => {
-                    let times = 1 + (state.seating.n_identities() / CROWD).min(MOST_REDRAWS - 1);
+                    let times = 1 + (target.data().n_faces() / CROWD).min(MOST_REDRAWS - 1);
                     (0..times).for_each(|_| weights::step(state, target, rng));
                 }
             }

@@ -23,6 +23,24 @@ impl Faces {
         Self { groups: Vec::new(), thetas, scales: Vec::new() }
     }
 
+    /// The same faces' scales, and no identity.
+    pub(super) fn of_nobody(&self) -> Self {
+        let thetas = self.thetas.is_some().then(Vec::new);
+        Self { groups: Vec::new(), thetas, scales: self.scales.clone() }
+    }
+
+    /// Takes what an identity looks like; nothing is left in its slot.
+    pub(super) fn take(&mut self, identity: IdentityId) -> (Group, Option<Face>) {
+        let theta = self.thetas.as_ref().map(|thetas| thetas[identity.index()].clone());
+        (self.groups[identity.index()].take(), theta)
+    }
+
+    /// A further slot, for somebody who looks like this.
+    pub(super) fn push(&mut self, group: Group, theta: Option<Face>) {
+        self.groups.push(group);
+        self.thetas.iter_mut().for_each(|thetas| thetas.extend(theta.clone()));
+    }
+
     /// Lays out faces that have arrived since, as ordinary ones.
     pub(super) fn extend(&mut self, n_faces: usize, model: &FaceModel) {
         self.scales.resize(n_faces, model.middle_scale());

@@ -1,6 +1,7 @@
 //! WHAT IS BELIEVED: one sample of every latent variable, with the statistics that follow from it.
 
 mod check;
+mod colours;
 mod evidence;
 mod faces;
 mod joint;
@@ -12,6 +13,7 @@ mod seats;
 mod votes;
 mod weights;
 
+pub(crate) use colours::Colour;
 pub use faces::Faces;
 pub(crate) use names::shape;
 pub use names::{Name, Names};

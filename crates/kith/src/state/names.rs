@@ -84,6 +84,32 @@ impl Names {
         }
     }
 
+    /// The same names, and nobody who bears them.
+    pub(super) fn of_nobody(&self) -> Self {
+        let n_named = vec![0; self.n_named.len()];
+        Self {
+            of: Vec::new(),
+            heard: Vec::new(),
+            n_named,
+            ln_base: self.ln_base.clone(),
+            ln_prior: self.ln_prior.clone(),
+            ..*self
+        }
+    }
+
+    /// Takes an identity's name and what was heard of it out of its slot.
+    pub(super) fn take(&mut self, identity: IdentityId) -> (Name, Votes) {
+        (self.of(identity), std::mem::take(&mut self.heard[identity.index()]))
+    }
+
+    /// A further slot, for an identity with this name.
+    pub(super) fn push(&mut self, name: Name, heard: Votes) {
+        self.of.push(name);
+        self.heard.push(heard);
+        let slot = self.slot(name);
+        self.n_named[slot] += 1;
+    }
+
     /// `y*_i`.
     pub fn of(&self, identity: IdentityId) -> Name {
         self.of[identity.index()]

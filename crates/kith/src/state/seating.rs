@@ -87,6 +87,37 @@ impl Seating {
         (self.identity_of.len(), self.context_of.len())
     }
 
+    /// These identities of the same faces, in the same contexts, and the counts that follow: the identities
+    /// are the slots 0, 1, ... `n_identities` - 1.
+    pub(super) fn counted(
+        &self,
+        identity_of: Vec<Option<IdentityId>>,
+        n_identities: usize,
+        data: &Dataset,
+    ) -> Self {
+        let mut counts = vec![vec![0; n_identities]; self.n_contexts()];
+        let (mut n_of, mut n_in) = (vec![0; n_identities], vec![0; self.n_contexts()]);
+        for (face, identity) in identity_of.iter().enumerate() {
+            if let Some(identity) = identity {
+                let context = self.context_of(data.frame_of(FaceId::new(face))).index();
+                counts[context][identity.index()] += 1;
+                n_of[identity.index()] += 1;
+                n_in[context] += 1;
+            }
+        }
+        Self {
+            identity_of,
+            context_of: self.context_of.clone(),
+            live: (0..n_identities).map(IdentityId::new).collect(),
+            place: (0..n_identities as u32).collect(),
+            free: Vec::new(),
+            counts,
+            n_of,
+            n_in,
+            n_frames_in: self.n_frames_in.clone(),
+        }
+    }
+
     pub(super) fn add_context(&mut self) -> ContextId {
         self.counts.push(vec![0; self.n_slots()]);
         self.n_in.push(0);

@@ -31,11 +31,11 @@
 //!    table per context keeps it in `f32`, rounded up, and only the one or two entries that a move changes
 //!    are worked out anew. A face's own place is out of date by one while the face is lifted, and is never
 //!    bounded: it is weighed exactly (step 5).
-//! 4. **A lazy draw** (`shortlist.rs`). From upper bounds alone a draw can be exact: seats are weighed in
-//!    `f64` in tiers, likeliest first, and laid side by side; a uniform number says how far along their total
-//!    the draw lies. The total is unknown, but lies between what was weighed and that with the bounds of the
-//!    rest; as soon as both ends put the draw into the same tier, it is decided. No bound is ever taken for a
-//!    weight, so a loose bound costs time and not truth. Of 5,000 seats some ten are weighed.
+//! 4. **Rejection** (`shortlist.rs`). From upper bounds a draw can be exact: a seat is proposed in proportion
+//!    to its bound, weighed in `f64`, and taken with the probability weight / bound; otherwise its weight
+//!    stands for its bound from now on, and the next is proposed. No bound is ever taken for a weight, so a
+//!    loose bound costs time and not truth: a seat is weighed as seldom as its bound is small. Of 5,000 seats
+//!    some ten are weighed.
 //! 5. **Faces that stay are not taken out** (`seat_screened`). To remove a face from a covariance and put it
 //!    back is two updates of D^2. What the other faces say of it follows in closed form from the statistics
 //!    that still have it (`rejoining`), so they are only touched when the face moves, and few do.
@@ -103,6 +103,8 @@ pub(crate) struct Scan {
     shortlist: Shortlist,
     /// Rows still to come whose faces are not of an identity that changed.
     others: Vec<usize>,
+    /// Where the identities of a block's faces are.
+    own: Vec<Option<usize>>,
     /// What is known of a few faces that are seated without bounds.
     pub(crate) memo: Memo,
 }
@@ -139,6 +141,7 @@ impl Scan {
             said: Vec::new(),
             shortlist: Shortlist::default(),
             others: Vec::new(),
+            own: Vec::new(),
             memo: Memo::default(),
         }
     }
@@ -178,7 +181,10 @@ impl Scan {
                 state.look(face, target, x);
             }
             if is_screened {
-                self.screen.look(&block);
+                let own = |&face: &FaceId| Some(state.seating.place_of(state.seating.identity_of(face)?));
+                self.own.clear();
+                self.own.extend(faces.iter().map(own));
+                self.screen.look(&block, &self.own);
             } else if is_collapsed {
                 self.remember(faces, &block, state, target);
             }
@@ -300,7 +306,9 @@ impl Scan {
         let known = [(new, ln_new), likely];
         let known = if likely.0 == new { &known[..1] } else { &known };
         observer.bounded(upper_bounds);
-        let drawn = shortlist.draw(known, upper_bounds, exactly, rng);
+        let Some(drawn) = shortlist.draw(known, upper_bounds, exactly, rng) else {
+            crate::unweighable::give_up(Some(*face))
+        };
         observer.drew(lifted, x, state, shortlist.weighed());
         identities.get(drawn).copied()
     }

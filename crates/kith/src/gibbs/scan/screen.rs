@@ -4,12 +4,16 @@
 //! arithmetic on vectors of identities. Of a column (an identity) these numbers are known, per scale s and
 //! level l of psi:
 //!
-//! `upper_bound = max_s (C_s - H r(G_s d) - E_s d - F r(Q_s + sum_l W_ls (p_l + t_ls)))`
+//! `upper_bound = max_s (C_s - H r(G_s d) - E_s d - F r(A_s + M_s m + T_s c))`
 //!
-//! with `d = |y|^2 + |m|^2 - v sum_l p_l`, where p is the product, d a lower bound of the squared distance to
-//! the mean, t what the face alone adds, and `r(a) = 3a (2 + a) / (6 + 6a + a^2)`, a lower bound of ln (1 +
-//! a). Rounding is on the safe side: of a product of D numbers it is at most `D 2^-24 |y| |sum|`, and
+//! with `d = |y|^2 + |ybar|^2 - v sum_l p_l`, `m = sum_l V_l p_l` and `c = sum_l U_l |y_l|^2`, where p is the
+//! product, d a lower bound of the squared distance to the mean, and `r(a) = 3a (2 + a) / (6 + 6a + a^2)`, a
+//! lower bound of ln (1 + a). (`model/face/full.rs` says where the numbers come from.) Rounding is on the safe
+//! side: of a product of D numbers it is at most `D 2^-24 |y| |sum|`, and
 //! `2 |y| |m| <= |y|^2 + |m|^2`, so that squares taken a little too small make up for it.
+//!
+//! Most identities are so far from a face that less will do: where even the largest C less the smallest E d and
+//! H r(G d) is far below the bound of the face's own identity, that is taken for the bound.
 //!
 //! An identity's faces spread further in some directions than in others; G_s has the widest of them, so that
 //! the bound holds for all. Where that says too little, the seat is weighed exactly (`shortlist.rs`).
@@ -31,8 +35,12 @@ const TILE: usize = 256;
 /// What is added to a bound is a little more than it is, and what is taken off a little less, for rounding.
 const A_BIT_MORE: f64 = 1e-6;
 const A_BIT_LESS: f64 = 1.0 - 1e-5;
-/// r is as good as at its limit from here on, and squares stay finite.
-const FAR: f32 = 1e9;
+/// r is as good as at its limit from here on, and the product of four numbers like it stays finite.
+const FAR: f32 = 1e6;
+
+/// An identity whose bound is so many nats below that of a face's own is as good as never proposed: a loose
+/// bound will do.
+const HOPELESS: f32 = 40.0;
 
 type Lanes = [f32; LANES];
 
@@ -52,11 +60,14 @@ pub(crate) struct Screen {
     n_columns: usize,
     /// A row per identity: the sum of its faces.
     sums: Vec<f32>,
-    /// Per group of LANES identities, field after field: v, m squared, H, then C, G, E, Q and W.
+    /// Per group of LANES identities, field after field: v, |ybar|^2, H, then C, G, E, A, M, T, V and U,
+    /// the largest C, and the smallest G and E.
     constants: Vec<f32>,
     faces: Vec<f32>,
-    /// Per face: |y|^2, then t per level and scale.
+    /// Per face: |y|^2, then |y_l|^2 per level.
     looks: Vec<f32>,
+    /// Per face: whatever is below this need not be known well.
+    floors: Vec<f32>,
     /// A row per face.
     upper_bounds: Vec<f32>,
     stride: usize,
@@ -81,6 +92,7 @@ impl Screen {
             constants: Vec::new(),
             faces: Vec::new(),
             looks: Vec::new(),
+            floors: Vec::new(),
             upper_bounds: Vec::new(),
             stride: 0,
             products: Vec::new(),
@@ -137,7 +149,16 @@ impl Screen {
         let fields = [of.pull, of.square, of.half * A_BIT_LESS].into_iter();
         let fields = fields.chain(constants).chain(of.gains.iter().copied());
         let less = of.commons.iter().chain(&of.of_sums).map(|value| value * A_BIT_LESS);
-        for (field, value) in fields.chain(less).chain(of.weights.iter().copied()).enumerate() {
+        let of_products = of.of_products.iter().copied();
+        let of_squares = of.of_squares.iter().map(|value| value * A_BIT_LESS);
+        let per_level = of.level_products.iter().chain(&of.level_squares).copied();
+        let highest = of.constants.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let lowest = |values: &[f64]| A_BIT_LESS * values.iter().copied().fold(f64::INFINITY, f64::min);
+        let loose = [highest + 1e-3 + highest.abs() * A_BIT_MORE, lowest(&of.gains), lowest(&of.commons)];
+        let loose = loose.into_iter().filter(|_| self.of_means.is_some());
+        for (field, value) in
+            fields.chain(less).chain(of_products).chain(of_squares).chain(per_level).chain(loose).enumerate()
+        {
             let to = self.at(place, field);
             self.constants[to] = value as f32;
         }
@@ -145,13 +166,22 @@ impl Screen {
         Arch::new().dispatch(OneColumn { screen: self, place, rows });
     }
 
-    /// Looks at the next faces: their bounds with all identities.
-    pub fn look(&mut self, block: &[Centred]) {
+    /// Looks at the next faces: their bounds with all identities. `own` are the places of the faces' own
+    /// identities, where they have one: the others are compared with that.
+    pub fn look(&mut self, block: &[Centred], own: &[Option<usize>]) {
         let (mut faces, mut looks) = (std::mem::take(&mut self.faces), std::mem::take(&mut self.looks));
         faces.clear();
         looks.clear();
         block.iter().for_each(|x| self.look_at(x, &mut faces, &mut looks));
         (self.faces, self.looks) = (faces, looks);
+        let mut floors = std::mem::take(&mut self.floors);
+        floors.clear();
+        floors.extend(own.iter().enumerate().map(|(row, own)| {
+            own.map_or(f32::NEG_INFINITY, |place| {
+                Arch::new().dispatch(OnePair { screen: self, place, row }) - HOPELESS
+            })
+        }));
+        self.floors = floors;
         self.upper_bounds.resize(block.len() * self.stride, 0.0);
         let n_columns = self.n_columns.next_multiple_of(LANES);
         self.products.resize(self.levels.len() * block.len() * TILE, 0.0);
@@ -176,10 +206,7 @@ impl Screen {
         face.extend(x.values().iter().map(|value| (self.unit * value) as f32));
         look.push((self.unit * self.unit * x.square() * self.safe) as f32);
         if self.of_means.is_some() {
-            for square in x.squares() {
-                let at_scale = |lambda: &f64| (0.5 * lambda * square * self.safe) as f32;
-                look.extend(self.lambdas.iter().map(at_scale));
-            }
+            look.extend(x.squares().iter().map(|square| (square * self.safe) as f32));
         }
     }
 
@@ -207,12 +234,14 @@ impl Screen {
     }
 
     fn n_looks(&self) -> usize {
-        1 + if self.of_means.is_some() { self.levels.len() * self.n_scales() } else { 0 }
+        1 + if self.of_means.is_some() { self.levels.len() } else { 0 }
     }
 
     fn n_fields(&self) -> usize {
-        let of_means = if self.of_means.is_some() { 2 + self.levels.len() } else { 0 };
-        3 + (2 + of_means) * self.n_scales()
+        match self.of_means {
+            Some(_) => 6 + 6 * self.n_scales() + 2 * self.levels.len(),
+            None => 3 + 2 * self.n_scales(),
+        }
     }
 
     fn at(&self, place: usize, field: usize) -> usize {
@@ -258,48 +287,88 @@ impl Screen {
         distance
     }
 
+    /// Loose upper bounds of LANES identities, from distances alone; nothing where the mean has no part.
+    #[inline(always)]
+    fn loosely(&self, group: usize, distance: &Lanes) -> Lanes {
+        let (fields, first) = (self.fields(group), self.n_fields() - 3);
+        let field = |at: usize| field(fields, at);
+        let (half, constant, gain, common) = (field(2), field(first), field(first + 1), field(first + 2));
+        let mut bounds = [0.0; LANES];
+        for lane in 0..LANES {
+            let (above, below) = below_ln_1p(gain[lane] * distance[lane]);
+            bounds[lane] = constant[lane] - common[lane] * distance[lane] - half[lane] * above / below;
+        }
+        bounds
+    }
+
+    /// The same of one face, or loose ones if all of them are below the face's floor.
+    #[inline(always)]
+    fn of_lanes_or_loosely(&self, group: usize, products: &[Lanes], row: usize) -> Lanes {
+        let (look, floor) = (self.look_of(row), self.floors[row]);
+        if self.of_means.is_some() && floor > f32::NEG_INFINITY {
+            let loose = self.loosely(group, &self.distances(group, products, look));
+            // Not a number is no bound.
+            if loose.iter().fold(true, |all, &bound| all & (bound < floor)) {
+                return loose;
+            }
+        }
+        self.of_lanes(group, products, look)
+    }
+
     /// The upper bounds of LANES identities for one face, their products given per level.
     #[inline(always)]
     fn of_lanes(&self, group: usize, products: &[Lanes], look: &[f32]) -> Lanes {
         let distance = self.distances(group, products, look);
-        let (fields, n_scales) = (self.fields(group), self.n_scales());
+        let (fields, n) = (self.fields(group), self.n_scales());
         let field = |at: usize| field(fields, at);
         let half = field(2);
         let mut best = [f32::NEG_INFINITY; LANES];
-        for scale in 0..n_scales {
-            let (constant, gain) = (field(3 + scale), field(3 + n_scales + scale));
-            let mut bound = [0.0; LANES];
-            for lane in 0..LANES {
-                bound[lane] = constant[lane] - half[lane] * below_ln_1p(gain[lane] * distance[lane]);
-            }
-            if let Some(factor) = self.of_means {
-                let (common, of_sum) = (field(3 + 2 * n_scales + scale), field(3 + 3 * n_scales + scale));
-                let mut of_mean = *of_sum;
-                for (level, product) in products.iter().enumerate() {
-                    let at = level * n_scales + scale;
-                    let (weight, own) = (field(3 + 4 * n_scales + at), look[1 + at]);
-                    for lane in 0..LANES {
-                        of_mean[lane] += weight[lane] * (product[lane] + own);
-                    }
-                }
+        let Some(far) = self.of_means else {
+            for scale in 0..n {
+                let (constant, gain) = (field(3 + scale), field(3 + n + scale));
                 for lane in 0..LANES {
-                    let of_mean = factor * below_ln_1p(of_mean[lane].max(0.0));
-                    bound[lane] -= common[lane] * distance[lane] + of_mean;
+                    let (above, below) = below_ln_1p(gain[lane] * distance[lane]);
+                    best[lane] = higher(best[lane], constant[lane] - half[lane] * above / below);
                 }
             }
+            return best;
+        };
+        let [mut product, mut square] = [[0.0; LANES]; 2];
+        for (level, (of_level, own)) in products.iter().zip(&look[1..]).enumerate() {
+            let (by_product, by_square) =
+                (field(3 + 6 * n + level), field(3 + 6 * n + products.len() + level));
             for lane in 0..LANES {
-                best[lane] = if best[lane] >= bound[lane] { best[lane] } else { bound[lane] };
+                product[lane] += by_product[lane] * of_level[lane];
+                square[lane] += by_square[lane] * own;
+            }
+        }
+        for scale in 0..n {
+            let [constant, gain, common, of_sum, of_product, of_square] =
+                [0, 1, 2, 3, 4, 5].map(|kind| field(3 + kind * n + scale));
+            for lane in 0..LANES {
+                let mean = of_sum[lane] + of_product[lane] * product[lane] + of_square[lane] * square[lane];
+                // Two fractions are added by one division.
+                let (above, below) = below_ln_1p(gain[lane] * distance[lane]);
+                let (of_mean, below_mean) = below_ln_1p(mean.max(0.0));
+                let both = (half[lane] * above * below_mean + far * of_mean * below) / (below * below_mean);
+                best[lane] = higher(best[lane], constant[lane] - common[lane] * distance[lane] - both);
             }
         }
         best
     }
 }
 
-/// r(a), a lower bound of ln (1 + a) for a >= 0.
+/// The larger of two; the second where it is not a number.
 #[inline(always)]
-fn below_ln_1p(a: f32) -> f32 {
+fn higher(a: f32, b: f32) -> f32 {
+    if a >= b { a } else { b }
+}
+
+/// r(a), a lower bound of ln (1 + a) for a >= 0, as a fraction.
+#[inline(always)]
+fn below_ln_1p(a: f32) -> (f32, f32) {
     let a = a.min(FAR);
-    (3.0 * a * (2.0 + a)) / (6.0 + a * (6.0 + a))
+    (3.0 * a * (2.0 + a), 6.0 + a * (6.0 + a))
 }
 
 #[inline(always)]
@@ -329,8 +398,7 @@ impl pulp::NullaryFnOnce for OneTile<'_> {
                     lanes.copy_from_slice(&screen.products[from..from + LANES]);
                 }
                 let (group, products) = ((first + at) / LANES, &products[..n_levels]);
-                let look = screen.look_of(row);
-                let bounds = screen.of_lanes(group, products, look);
+                let bounds = screen.of_lanes_or_loosely(group, products, row);
                 let to = row * screen.stride + first + at;
                 screen.upper_bounds[to..to + LANES].copy_from_slice(&bounds);
             }
@@ -366,6 +434,30 @@ impl pulp::NullaryFnOnce for OneFace<'_> {
     }
 }
 
+/// The bound of one identity with the face of a row.
+struct OnePair<'a> {
+    screen: &'a Screen,
+    place: usize,
+    row: usize,
+}
+
+impl pulp::NullaryFnOnce for OnePair<'_> {
+    type Output = f32;
+
+    #[inline(always)]
+    fn call(self) -> f32 {
+        let Self { screen, place, row } = self;
+        let n = screen.n_axes;
+        let (sum, face) = (&screen.sums[place * n..(place + 1) * n], &screen.faces[row * n..(row + 1) * n]);
+        let mut products = [[0.0; LANES]; MOST_LEVELS];
+        for (lanes, axes) in products.iter_mut().zip(&screen.levels) {
+            lanes[place % LANES] = dot_in_lanes_f32(&sum[axes.clone()], &face[axes.clone()]);
+        }
+        let products = &products[..screen.levels.len()];
+        screen.of_lanes(place / LANES, products, screen.look_of(row))[place % LANES]
+    }
+}
+
 /// The bounds of one identity with the faces of some rows.
 struct OneColumn<'a> {
     screen: &'a mut Screen,
@@ -379,18 +471,8 @@ impl pulp::NullaryFnOnce for OneColumn<'_> {
     #[inline(always)]
     fn call(self) {
         let Self { screen, place, rows } = self;
-        let n = screen.n_axes;
-        let sum = &screen.sums[place * n..(place + 1) * n];
-        let mut products = [[0.0; LANES]; MOST_LEVELS];
         for &row in rows {
-            let face = &screen.faces[row * n..(row + 1) * n];
-            for (lanes, axes) in products.iter_mut().zip(&screen.levels) {
-                lanes[place % LANES] = dot_in_lanes_f32(&sum[axes.clone()], &face[axes.clone()]);
-            }
-            let (group, products) = (place / LANES, &products[..screen.levels.len()]);
-            let look = screen.look_of(row);
-            let bounds = screen.of_lanes(group, products, look);
-            screen.upper_bounds[row * screen.stride + place] = bounds[place % LANES];
+            screen.upper_bounds[row * screen.stride + place] = OnePair { screen, place, row }.call();
         }
     }
 }

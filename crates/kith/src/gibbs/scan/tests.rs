@@ -4,7 +4,7 @@
 use super::{Lifted, Observer, Scan};
 use crate::cases;
 use crate::data::{Dataset, Embeddings};
-use crate::gibbs::{assignments, weights};
+use crate::gibbs::{assignments, colours, weights};
 use crate::ids::{FaceId, FrameId};
 use crate::model::face::Centred;
 use crate::model::{FaceModel, Full, FullPrior, Isotropic, LocalConcentration, Model, Strength};
@@ -131,7 +131,7 @@ fn few_seats_of_a_crowd_are_weighed() {
     }
 }
 
-/// Threads are there for chains; within one they change nothing.
+/// Threads share chains and, within one, colours; they change nothing.
 #[test]
 fn threads_change_no_draw() {
     let (n_people, each, d) = (64, 24, 64);
@@ -168,6 +168,8 @@ fn threads_change_no_draw() {
             for _ in 0..2 {
                 assignments::step(&mut state, &target, &mut rng);
             }
+            colours::step(3, &mut state, &target, &mut rng);
+            state.check(&target).unwrap();
             state
         })
     };

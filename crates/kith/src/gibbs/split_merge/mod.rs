@@ -58,20 +58,39 @@ pub struct Moves {
 
 /// Lets every face look for another to part from or to join; returns the splits and the merges.
 pub fn step(state: &mut State, target: &Target, rng: &mut Rng) -> [Moves; 2] {
-    step_dealing(DEALT, state, target, rng)
+    let faces: Vec<FaceId> = target.data().faces().collect();
+    step_dealing(DEALT, &faces, state, target, rng)
+}
+
+/// As [`step`] for a colour's faces, one of `n` rounds: pairs of two colours stay apart, and whether a pair is
+/// one does not depend on how it is split or merged.
+pub(crate) fn round(
+    n: usize,
+    faces: &[FaceId],
+    state: &mut State,
+    target: &Target,
+    rng: &mut Rng,
+) -> [Moves; 2] {
+    step_dealing(DEALT / n as f64, faces, state, target, rng)
 }
 
 /// As [`step`], about `dealt` faces dealt for every pair.
-fn step_dealing(dealt: f64, state: &mut State, target: &Target, rng: &mut Rng) -> [Moves; 2] {
+fn step_dealing(
+    dealt: f64,
+    faces: &[FaceId],
+    state: &mut State,
+    target: &Target,
+    rng: &mut Rng,
+) -> [Moves; 2] {
     let data = target.data();
     let [mut splits, mut merges] = [Moves::default(); 2];
     if data.n_faces() < 2 {
         return [splits, merges];
     }
-    let mut kernel = Kernel::new(state, target);
-    for a in data.faces() {
+    let mut kernel = Kernel::new(faces, state, target);
+    for &a in faces {
         let (b, is_near) = partner(a, data, rng);
-        let [i, j] = kernel.identities([a, b], state);
+        let Some([i, j]) = kernel.identities([a, b], state) else { continue };
         let to_split = effort(dealt, i, j, state);
         let to_merge = if is_near { 1.0 } else { to_split };
         if !rng.bernoulli(if i == j { to_split } else { to_merge }) {
@@ -92,9 +111,10 @@ pub fn on_pairs(pairs: &[[FaceId; 2]], state: &mut State, target: &Target, rng: 
     if pairs.is_empty() {
         return;
     }
-    let mut kernel = Kernel::new(state, target);
+    let faces: Vec<FaceId> = target.data().faces().collect();
+    let mut kernel = Kernel::new(&faces, state, target);
     for &pair in pairs {
-        match kernel.identities(pair, state) {
+        match kernel.identities(pair, state).expect("every face is seated") {
             [i, j] if i == j => kernel.split(pair, i, 0.0, state, rng),
             both => kernel.merge(pair, both, 0.0, state, rng),
         };
@@ -171,16 +191,17 @@ struct Merge {
 }
 
 impl<'a> Kernel<'a> {
-    fn new(state: &State, target: &'a Target) -> Self {
+    fn new(faces: &[FaceId], state: &State, target: &'a Target) -> Self {
         let mut members = vec![Vec::new(); state.seating.n_slots()];
-        for face in target.data().faces() {
+        for &face in faces {
             members[state.seating.identity_of(face).expect("every face is seated").index()].push(face);
         }
         Self { target, members, deals: Deals::new(target), joining: Vec::new() }
     }
 
-    fn identities(&self, pair: [FaceId; 2], state: &State) -> [IdentityId; 2] {
-        pair.map(|face| state.seating.identity_of(face).expect("every face is seated"))
+    /// Nothing where one of the two is not among the faces.
+    fn identities(&self, [a, b]: [FaceId; 2], state: &State) -> Option<[IdentityId; 2]> {
+        Some([state.seating.identity_of(a)?, state.seating.identity_of(b)?])
     }
 
     /// The faces of identities but for the pair, in random order.
@@ -227,13 +248,11 @@ impl<'a> Kernel<'a> {
         state: &mut State,
         rng: &mut Rng,
     ) -> bool {
-        let merge = self.weigh_merge(pair_of, state);
         // Accepted where ln u < ln p(deal) - merge.ln_ratio. p(deal) is at most one, so most merges are
         // refused before it is known, and others while its factors are still being multiplied.
-        let at_least = rng.uniform().ln() + merge.ln_ratio + ln_odds;
-        if at_least >= 0.0 {
-            return false;
-        }
+        let ln_u = rng.uniform().ln() + ln_odds;
+        let Some(merge) = self.weigh_merge(pair_of, -ln_u, state) else { return false };
+        let at_least = ln_u + merge.ln_ratio;
         let order = self.order(pair, &pair_of, rng);
         let ln_weight = ln_add_exp(state.weights.ln_of(pair_of[0]), state.weights.ln_of(pair_of[1]));
         if self.deals.replay(pair, pair_of, &order, ln_weight, at_least, state).is_none() {
@@ -265,22 +284,17 @@ impl<'a> Kernel<'a> {
             let Part { group, n_at, votes, .. } = &deal.parts[side];
             Half { ln_weight: ln_weights[side], n_at, group, votes }
         };
-        let whole = (state.faces.group(i), state.names.heard(i));
-        let ln_ratio = self.ln_ratio([half(0), half(1)], whole, deal.ln_between, state) - deal.ln_p;
+        let ln_ratio = self.ln_ratio([half(0), half(1)], state.names.heard(i), deal.ln_between, state)
+            - self.target.model().face.ln_marginal(state.faces.group(i))
+            - deal.ln_p;
         Split { deal, ln_weights, ln_ratio }
     }
 
-    /// ln of R p(deal) for the split that a merge would undo.
-    fn weigh_merge(&mut self, pair_of: [IdentityId; 2], state: &State) -> Merge {
+    /// ln of R p(deal) for the split that a merge would undo; nothing where it is not below `limit`. Most are
+    /// far above it, which an upper bound of what the faces weigh together tells before they are put together.
+    fn weigh_merge(&mut self, pair_of: [IdentityId; 2], limit: f64, state: &State) -> Option<Merge> {
         let [i, j] = pair_of;
         let (from, into) = if state.seating.n_of(i) < state.seating.n_of(j) { (i, j) } else { (j, i) };
-        let mut group = state.faces.group(into).clone();
-        let joining = &self.members[from.index()];
-        self.joining.resize_with(joining.len(), Centred::default);
-        for (x, &face) in self.joining.iter_mut().zip(joining) {
-            state.look(face, self.target, x);
-        }
-        self.target.model().face.observe_all(&mut group, &self.joining);
         let n_at =
             pair_of.map(|i| state.seating.contexts().map(|c| state.seating.n_at(c, i)).collect::<Vec<_>>());
         let mut votes = state.names.heard(i).clone();
@@ -292,8 +306,20 @@ impl<'a> Kernel<'a> {
             votes: state.names.heard(pair_of[side]),
         };
         let ln_between = self.ln_between(from, into, state);
-        let ln_ratio = self.ln_ratio([half(0), half(1)], (&group, &votes), ln_between, state);
-        Merge { from, into, group, ln_ratio }
+        let ln_ratio = self.ln_ratio([half(0), half(1)], &votes, ln_between, state);
+        let face = &self.target.model().face;
+        if ln_ratio - face.ln_marginal_at_most(state.faces.group(into), state.faces.group(from)) >= limit {
+            return None;
+        }
+        let mut group = state.faces.group(into).clone();
+        let joining = &self.members[from.index()];
+        self.joining.resize_with(joining.len(), Centred::default);
+        for (x, &face) in self.joining.iter_mut().zip(joining) {
+            state.look(face, self.target, x);
+        }
+        face.observe_all(&mut group, &self.joining);
+        let ln_ratio = ln_ratio - face.ln_marginal(&group);
+        (ln_ratio < limit).then_some(Merge { from, into, group, ln_ratio })
     }
 
     /// ln of what two identities' faces weigh more together than apart: pairs of one frame, and pairs that
@@ -313,17 +339,12 @@ impl<'a> Kernel<'a> {
         self.members[smaller.index()].iter().map(of_face).sum()
     }
 
-    /// ln of R p(deal): p(split) over p(merged), times the Jacobian, over the density of b.
-    fn ln_ratio(
-        &self,
-        halves: [Half<'_>; 2],
-        (group, votes): (&Group, &Votes),
-        ln_between: f64,
-        state: &State,
-    ) -> f64 {
+    /// ln of R p(deal): p(split) over p(merged), times the Jacobian, over the density of b; without what the
+    /// merged faces weigh.
+    fn ln_ratio(&self, halves: [Half<'_>; 2], votes: &Votes, ln_between: f64, state: &State) -> f64 {
         let (face, names) = (&self.target.model().face, &state.names);
         let mut ln_ratio = ln_ratio_of_weights(&halves, state);
-        ln_ratio -= face.ln_marginal(group) + names::ln_evidence(votes, names, self.target.model());
+        ln_ratio -= names::ln_evidence(votes, names, self.target.model());
         for half in &halves {
             ln_ratio +=
                 face.ln_marginal(half.group) + names::ln_evidence(half.votes, names, self.target.model());

@@ -7,12 +7,12 @@ use crate::cases;
 use crate::chain::Start;
 use crate::chain::diagnostics::standard_error;
 use crate::data::{Dataset, Embeddings};
-use crate::gibbs::{Step, Sweep};
+use crate::gibbs::{Step, Sweep, colours};
 use crate::ids::{FaceId, FrameId, IdentityId};
 use crate::math::{ln_beta_density, ln_gamma, ln_sum_exp};
 use crate::model::face::{Centred, Group};
 use crate::model::{FaceModel, FaceUpdate, Isotropic, LocalConcentration, Model, NameUpdate, Strength};
-use crate::random::driver;
+use crate::random::{Rng, driver};
 use crate::simulate::prior;
 use crate::state::{Name, State};
 use crate::target::Target;
@@ -93,7 +93,7 @@ fn splits_are_weighed_by_the_joint_and_merges_are_their_inverse() {
                     continue;
                 }
                 n_splits += 1;
-                let mut kernel = Kernel::new(&state, &target);
+                let mut kernel = Kernel::new(&target.data().faces().collect::<Vec<_>>(), &state, &target);
                 let order = kernel.order([a, b], &[i], &mut rng);
                 let split = kernel.weigh_split([a, b], i, &order, &state, &mut rng);
 
@@ -119,8 +119,11 @@ fn splits_are_weighed_by_the_joint_and_merges_are_their_inverse() {
 
                 assert_eq!(effort(2.0, i, i, &state), effort(2.0, i, new, &after));
 
-                let mut kernel = Kernel::new(&after, &target);
-                let merge = kernel.weigh_merge([i, new], &after);
+                let mut kernel = Kernel::new(&target.data().faces().collect::<Vec<_>>(), &after, &target);
+                let merge = kernel.weigh_merge([i, new], f64::INFINITY, &after).unwrap();
+                // What is refused early would be refused.
+                assert!(kernel.weigh_merge([i, new], merge.ln_ratio + 1e-9, &after).is_some());
+                assert!(kernel.weigh_merge([i, new], merge.ln_ratio - 1e-3, &after).is_none());
                 let unbounded = f64::NEG_INFINITY;
                 let replay = kernel.deals.replay([a, b], [i, new], &order, ln_pi, unbounded, &after).unwrap();
                 let gap = (merge.ln_ratio - replay.ln_p - split.ln_ratio).abs();
@@ -255,10 +258,24 @@ fn enumerate(target: &Target, state: &State) -> BTreeMap<Vec<usize>, f64> {
 fn splits_and_merges_without_any_scan_visit_the_exact_posterior() {
     // With the second, splits of such small identities are tried less often than merges too, as those of
     // large ones are.
-    [super::DEALT, 1.0].into_iter().for_each(visits_the_exact_posterior);
+    for dealt in [super::DEALT, 1.0] {
+        visits_the_exact_posterior(&format!("dealt {dealt}"), |state, target, rng| {
+            let faces: Vec<_> = target.data().faces().collect();
+            super::step_dealing(dealt, &faces, state, target, rng);
+        });
+    }
 }
 
-fn visits_the_exact_posterior(dealt: f64) {
+#[test]
+fn rounds_by_one_two_and_three_colours_visit_the_exact_posterior() {
+    for n in 1..=3 {
+        visits_the_exact_posterior(&format!("{n} colours"), |state, target, rng| {
+            colours::step(n, state, target, rng);
+        });
+    }
+}
+
+fn visits_the_exact_posterior(what: &str, step: impl Fn(&mut State, &Target, &mut Rng)) {
     let target = five_faces();
     let data = target.data();
     let mut rng = driver(77);
@@ -269,7 +286,7 @@ fn visits_the_exact_posterior(dealt: f64) {
     let mut visits: BTreeMap<Vec<usize>, Vec<f64>> =
         exact.keys().map(|p| (p.clone(), vec![0.0; n])).collect();
     for k in 0..n {
-        super::step_dealing(dealt, &mut state, &target, &mut rng);
+        step(&mut state, &target, &mut rng);
         Sweep(vec![Step::Weights]).run(&mut state, &target, &mut rng);
         let labels = data.faces().map(|face| state.seating.identity_of(face).unwrap().index());
         visits.get_mut(&canonical(labels)).unwrap()[k] = 1.0;
@@ -280,10 +297,7 @@ fn visits_the_exact_posterior(dealt: f64) {
         let found = series.iter().sum::<f64>() / n as f64;
         distance += 0.5 * (found - p).abs();
         let error = standard_error(&[series]).max((p / n as f64).sqrt());
-        assert!(
-            (found - p).abs() < 4.0 * error,
-            "dealt {dealt}, {partition:?}: {found}, exact {p}, error {error}"
-        );
+        assert!((found - p).abs() < 4.0 * error, "{what}, {partition:?}: {found}, exact {p}, error {error}");
     }
     assert!(distance < 0.015, "{distance}");
 }
@@ -293,9 +307,10 @@ fn with_names_splits_and_merges_agree_with_single_faces_moving() {
     let names = ["unbounded, all learnt, repeat", "names", "names, explicit, all learnt"];
     for case in cases::all().into_iter().filter(|case| names.contains(&case.name)) {
         let (_, target) = prior::draw(&case.target, &mut driver(68));
-        let of_whole = together(&target, Step::SplitMerge);
         let of_single = together(&target, Step::Assignments);
-        for (pair, (a, b)) in of_whole.iter().zip(&of_single).enumerate() {
+        let of_others = [Step::SplitMerge, Step::Colours(2)].map(|step| together(&target, step));
+        let pairs = of_others.iter().flat_map(|of_other| of_other.iter().zip(&of_single).enumerate());
+        for (pair, (a, b)) in pairs {
             let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
             let error = standard_error(&[a]).hypot(standard_error(&[b]));
             let shift = mean(a) - mean(b);

@@ -23,7 +23,7 @@ pub(crate) struct Axes {
     pub unit: f64,
 }
 
-/// The numbers v, m squared, H, C, G, E, Q and W of the bound in `gibbs/scan/screen.rs` for one identity.
+/// The numbers of the bound in `gibbs/scan/screen.rs` for one identity.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Coefficients {
     /// v, m squared, H.
@@ -33,10 +33,13 @@ pub(crate) struct Coefficients {
     /// C and G per scale.
     pub constants: Vec<f64>,
     pub gains: Vec<f64>,
-    /// E and Q per scale, W per level and scale; nothing where the mean has no part of its own.
+    /// E, A, M and T per scale, V and U per level; nothing where the mean has no part of its own.
     pub commons: Vec<f64>,
     pub of_sums: Vec<f64>,
-    pub weights: Vec<f64>,
+    pub of_products: Vec<f64>,
+    pub of_squares: Vec<f64>,
+    pub level_products: Vec<f64>,
+    pub level_squares: Vec<f64>,
 }
 
 impl FaceModel {
@@ -79,7 +82,10 @@ impl FaceModel {
         out.gains.clear();
         out.commons.clear();
         out.of_sums.clear();
-        out.weights.clear();
+        out.of_products.clear();
+        out.of_squares.clear();
+        out.level_products.clear();
+        out.level_squares.clear();
         match (&self.kind, group) {
             (FaceKind::Isotropic(_), Group::Isotropic(group)) => group.bound(unit, safe, out),
             (FaceKind::Full(model), Group::Full(group)) => group.bound(model, safe, out),

@@ -47,6 +47,9 @@ use crate::random::Rng;
 /// How many different values psi may have.
 pub const MOST_LEVELS: usize = 16;
 
+/// So many factors of t are kept.
+const STEPS: usize = 512;
+
 /// The prior over an identity's mean and covariance, as people write it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FullPrior {
@@ -82,6 +85,8 @@ pub struct Full {
     pub(super) scales: Scales,
     /// ln Gamma((kappa+D)/2) - ln Gamma(kappa/2) - D/2 ln (kappa pi), and c / power: once in every identity.
     ln_mean_constant: f64,
+    /// ln of the product of t's first 0, 1, ... factors.
+    ln_steps: Vec<f64>,
 }
 
 /// The faces of one identity.
@@ -117,7 +122,12 @@ impl Full {
             Self::ln_gammas(kappa, d, d) - 0.5 * d * (kappa * std::f64::consts::PI).ln()
         };
         let ln_mean_constant = ln_mean_constant + prior.lookalikes / prior.power;
-        Self { prior: Arc::new(prior), levels, scales, ln_mean_constant }
+        let mut model =
+            Self { prior: Arc::new(prior), levels, scales, ln_mean_constant, ln_steps: vec![0.0] };
+        for k in 1..STEPS {
+            model.ln_steps.push(model.ln_steps[k - 1] + model.ln_step(k as f64));
+        }
+        model
     }
 
     /// The prior.
@@ -239,6 +249,13 @@ impl Full {
         levels.map(|((_, psi), square)| square / (total * (1.0 + total * psi))).sum()
     }
 
+    /// ln of the first n - 1 factors of t.
+    fn ln_steps(&self, n: u32) -> f64 {
+        let known = (n as usize).min(self.ln_steps.len()).max(1);
+        let further = (known as u32..n).map(|k| self.ln_step(f64::from(k)));
+        self.ln_steps[known - 1] + further.sum::<f64>()
+    }
+
     /// ln of the n-th factor of t: Gamma((nu+n)/2) / Gamma((nu+n-D)/2) * (pi P)^(-D/2).
     pub(super) fn ln_step(&self, n: f64) -> f64 {
         let d = self.n_axes() as f64;
@@ -311,6 +328,39 @@ impl Full {
         let x = rows.iter().enumerate().map(|(k, row)| row[d] / row[k]);
         x.zip(&self.prior.mean).map(|(x, m)| (x + m) as f32).collect()
     }
+}
+
+/// What the density of some faces is made of: n, L, |sum|^2 per level, sum ln lambda, sum lambda |y|^2, and
+/// ln |I + S/P|.
+struct Whole<'a> {
+    n: u32,
+    total: f64,
+    squares: &'a [f64],
+    ln_scales: f64,
+    weighted: f64,
+    ln_det: f64,
+}
+
+impl Full {
+    /// power * ln f + c of at least one face.
+    fn ln_marginal(&self, whole: &Whole<'_>) -> f64 {
+        let &Whole { n, total, squares, ln_scales, weighted, ln_det } = whole;
+        let d = self.n_axes() as f64;
+        let own = self.ln_steps(n) - 0.5 * (self.prior.freedom + f64::from(n) - 1.0) * ln_det;
+        let trace = (weighted - squares.iter().sum::<f64>() / total).max(0.0);
+        let common = -0.5 * (f64::from(n - 1) * d * (2.0 * std::f64::consts::PI).ln() + trace);
+        let ln_f = self.ln_mean_scale(total)
+            + self.ln_mean_shape(self.quadratic_of_mean(squares, total))
+            + self.between_own_and_common(own, common)
+            + 0.5 * d * (ln_scales - total.ln());
+        self.prior.power * ln_f
+    }
+}
+
+/// |y - ybar|^2, from y's products with the sum per level and its square.
+fn distance_to_mean(group: &FullGroup, products: &[f64; MOST_LEVELS], square: f64) -> f64 {
+    let (product, of_sum) = (products.iter().sum::<f64>(), group.squares.iter().sum::<f64>());
+    (square - 2.0 * product / group.total + of_sum / (group.total * group.total)).max(0.0)
 }
 
 /// What brings an embedding to a length; one of nothing but zeros has none.
@@ -438,8 +488,12 @@ impl FullGroup {
     }
 
     /// The coefficients of an upper bound of [`FullGroup::ln_predictive`], and the sum of the faces.
+    ///
+    /// The mean after the face has joined is (1 - t) ybar + t y, t = lambda / (L + lambda), and its quadratic
+    /// form at any scale is at least rho times that with the widths of the middle one, which is
+    /// (1 - t)^2 a + 2 t (1 - t) m + t^2 c with a = ybar^T V ybar, m = ybar^T V y, c = y^T V y.
     pub(super) fn bound(&self, model: &Full, safe: f64, out: &mut Coefficients) -> &[f64] {
-        let After { weights, gain, ln_constant, .. } = &self.after;
+        let After { gain, ln_constant, .. } = &self.after;
         let Scales { n, lambda, ln_p } = &model.scales;
         let power = model.prior.power;
         // Where there are only odd looks, residuals count nothing: all gains are zero.
@@ -448,41 +502,75 @@ impl FullGroup {
         out.square = safe * self.squares.iter().sum::<f64>() / (total * total);
         let own = 0.5 * (model.prior.freedom + f64::from(self.n_faces()));
         out.half = power * model.between_own_and_common(own, 0.0);
-        let kappa = model.kappa();
         // (y - ybar)^T (P I + S)^-1 (y - ybar) is at least |y - ybar|^2 over the largest eigenvalue of P I +
         // S.
         let widest = model.scale() + self.scatter.widest();
+        let width = |psi: f64, lambda: f64| psi + 1.0 / (self.total + lambda);
+        let precision = |psi: f64| 1.0 / width(psi, 1.0);
+        let levels = model.levels.iter().zip(&self.squares);
+        let of_mean: f64 = levels.map(|((_, psi), square)| safe * square * precision(*psi)).sum();
         for scale in 0..*n {
             // The sum over scales is at most their number times the largest term.
             out.constants.push((*n as f64).ln() + ln_p[scale] + power * ln_constant[scale]);
             out.gains.push(gain[scale] / widest);
             out.commons.push(power * model.between_own_and_common(0.0, 0.5 * gain[scale]));
-            let levels = weights.iter().zip(&self.squares);
-            let of_sum: f64 = levels.map(|(weights, square)| weights[scale] * safe * square).sum();
-            out.of_sums.push(of_sum / kappa);
+            let narrower = |(_, psi): &(Range<usize>, f64)| width(*psi, 1.0) / width(*psi, lambda[scale]);
+            let rho = model.levels.iter().map(narrower).fold(f64::INFINITY, f64::min) / model.kappa();
+            let t = lambda[scale] / (self.total + lambda[scale]);
+            out.of_sums.push(rho * (1.0 - t).powi(2) * of_mean / (total * total));
+            out.of_products.push(rho * 2.0 * t * (1.0 - t));
+            out.of_squares.push(rho * t * t);
         }
-        for weights in weights {
-            out.weights.extend((0..*n).map(|scale| 2.0 * lambda[scale] * weights[scale] / kappa));
-        }
+        out.level_products.extend(model.levels.iter().map(|(_, psi)| precision(*psi) / total));
+        out.level_squares.extend(model.levels.iter().map(|(_, psi)| precision(*psi)));
         &self.sum
     }
 
     /// power * ln f + c.
     pub(super) fn ln_marginal(&self, model: &Full) -> f64 {
-        let n = self.n_faces();
-        if n == 0 {
+        if self.n_faces() == 0 {
             return 0.0;
         }
-        let d = model.n_axes() as f64;
-        let steps: f64 = (1..n).map(|k| model.ln_step(f64::from(k))).sum();
-        let own = steps - 0.5 * (model.prior.freedom + f64::from(n) - 1.0) * self.scatter.ln_det();
-        let trace = (self.weighted - self.squares.iter().sum::<f64>() / self.total).max(0.0);
-        let common = -0.5 * (f64::from(n - 1) * d * (2.0 * std::f64::consts::PI).ln() + trace);
-        let ln_f = model.ln_mean_scale(self.total)
-            + model.ln_mean_shape(model.quadratic_of_mean(&self.squares, self.total))
-            + model.between_own_and_common(own, common)
-            + 0.5 * d * (self.ln_scales - self.total.ln());
-        model.prior.power * ln_f
+        let Self { squares, total, ln_scales, weighted, .. } = self;
+        let (n, ln_det) = (self.n_faces(), self.scatter.ln_det());
+        model.ln_marginal(&Whole {
+            n,
+            total: *total,
+            squares,
+            ln_scales: *ln_scales,
+            weighted: *weighted,
+            ln_det,
+        })
+    }
+
+    /// An upper bound of what [`FullGroup::ln_marginal`] would be with another's faces too, from D^2 numbers:
+    /// S is at least this one's and what the distance of the two means adds to it.
+    pub(super) fn ln_marginal_with(&self, model: &Full, other: &Self) -> f64 {
+        if self.n_faces() == 0 || other.n_faces() == 0 {
+            return f64::INFINITY;
+        }
+        let mean: Vec<f64> = other.sum.iter().map(|sum| sum / other.total).collect();
+        let products = self.products(model, &mean);
+        let square = other.squares.iter().sum::<f64>() / (other.total * other.total);
+        let q = match self.n_faces() {
+            1 => distance_to_mean(self, &products, square) / model.scale(),
+            _ => self.scatter.quadratic(&mean, square, &self.sum),
+        };
+        let total = self.total + other.total;
+        let ln_det = self.scatter.ln_det() + (self.total * other.total / total * q).ln_1p();
+        let levels = self.squares.iter().zip(&other.squares).zip(products);
+        let squares: Vec<f64> =
+            levels.map(|((own, other_s), product)| own + other_s + 2.0 * other.total * product).collect();
+        let ln_marginal = model.ln_marginal(&Whole {
+            n: self.n_faces() + other.n_faces(),
+            total,
+            squares: &squares,
+            ln_scales: self.ln_scales + other.ln_scales,
+            weighted: self.weighted + other.weighted,
+            ln_det,
+        });
+        // More than rounding can have taken off it.
+        ln_marginal + 1e-6 + 1e-9 * ln_marginal.abs()
     }
 
     /// How many faces.
@@ -513,11 +601,7 @@ impl FullGroup {
     fn quadratic(&self, model: &Full, products: &[f64; MOST_LEVELS], x: &Centred) -> f64 {
         match self.n_faces() {
             0 => 0.0,
-            1 => {
-                let (product, square) = (products.iter().sum::<f64>(), self.squares.iter().sum::<f64>());
-                let distance = x.square - 2.0 * product / self.total + square / (self.total * self.total);
-                distance.max(0.0) / model.scale()
-            }
+            1 => distance_to_mean(self, products, x.square) / model.scale(),
             _ => self.scatter.quadratic(&x.values, x.square, &self.sum),
         }
     }

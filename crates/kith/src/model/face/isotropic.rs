@@ -28,7 +28,7 @@ pub struct Isotropic {
 }
 
 /// The faces of one identity: how many, their sum, their sum of squares, and what follows from these.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct IsotropicGroup {
     n: u32,
     sum: Vec<f64>,
@@ -37,7 +37,7 @@ pub struct IsotropicGroup {
 }
 
 /// kappa_n, a_n, b_n and the part of the predictive that does not depend on the face.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Posterior {
     kappa: f64,
     shape: f64,

@@ -285,6 +285,17 @@ impl FaceModel {
         }
     }
 
+    /// An upper bound of ln p(all faces of both groups), for less than it takes to put them together.
+    pub(crate) fn ln_marginal_at_most(&self, larger: &Group, smaller: &Group) -> f64 {
+        match (&self.kind, larger, smaller) {
+            (FaceKind::Full(model), Group::Full(larger), Group::Full(smaller)) => {
+                larger.ln_marginal_with(model, smaller)
+            }
+            // There it takes next to nothing.
+            _ => f64::INFINITY,
+        }
+    }
+
     /// ln p(x | theta*).
     pub fn ln_likelihood(&self, face: &Face, x: &Centred) -> f64 {
         face.ln_likelihood(&x.values)
@@ -343,6 +354,11 @@ impl Group {
             Self::Isotropic(group) => group.n_faces(),
             Self::Full(group) => group.n_faces(),
         }
+    }
+
+    /// Moves the statistics out; what is left is of no use.
+    pub(crate) fn take(&mut self) -> Self {
+        std::mem::replace(self, Self::Isotropic(IsotropicGroup::default()))
     }
 
     /// The largest difference to another group's statistics, relative to their size.

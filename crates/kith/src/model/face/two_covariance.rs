@@ -469,7 +469,8 @@ fn diagonalise(within: &Mat<f64>, between: &Mat<f64>) -> (Mat<f64>, Mat<f64>, Ve
     let (values, vectors) = eigen(within);
     let floor = values.iter().copied().fold(0.0, f64::max) * 1e-9 + f64::MIN_POSITIVE;
     let root = |power: f64| {
-        let scaled = Mat::from_fn(d, d, |r, c| vectors[(r, c)] * values[c].max(floor).powf(power));
+        let roots: Vec<f64> = values.iter().map(|value| value.max(floor).powf(power)).collect();
+        let scaled = Mat::from_fn(d, d, |r, c| vectors[(r, c)] * roots[c]);
         &scaled * vectors.transpose()
     };
     let (whiten, colour) = (root(-0.5), root(0.5));
