@@ -329,6 +329,8 @@ def test_pieces_are_taken_in_with_one_press(opened, own_week):
     one.go("/questions", ".pieces")
     one.shot("pieces")
     assert page.locator(".piece[aria-pressed=true]").count() == 1
+    tops = {round(page.locator(".piece").nth(k).bounding_box()["y"]) for k in range(3)}
+    assert len(tops) == 1, "side by side"
     page.keyboard.press("2")
     page.locator(".piece").nth(2).click()
     page.keyboard.press("1")

@@ -34,12 +34,13 @@ export function photo(main, number) {
   let shown = null, adding = null;
 
   function paint() {
-    const label = (face) => (face.person === null ? t.ignored : `${face.title}, ${texts.sure(face.p)}`);
+    const nobody = (face) => (face.ignored ? t.ignored : t.fresh);
+    const label = (face) => (face.person === null ? nobody(face) : `${face.title}, ${texts.sure(face.p)}`);
     holder.replaceChildren(h("img", { src: photoUrl(number), alt: t.alt(shown), draggable: "false" }),
-      ...shown.faces.map((face) => place(h("button", { type: "button", class: `box${face.person === null ? " ignored" : face.p < 0.9 ? " doubt" : ""}`,
+      ...shown.faces.map((face) => place(h("button", { type: "button", class: `box${face.ignored ? " ignored" : face.p < 0.9 ? " doubt" : ""}`,
         "aria-label": label(face), click: () => face.person !== null && !adding && openFace(face.row, refresh) },
       h("span", { class: "label" }, face.person === null ? "" : face.title)), face.box)));
-    const item = (face) => h("li", {}, face.person === null ? h("span", { class: "soft" }, t.ignored)
+    const item = (face) => h("li", {}, face.person === null ? h("span", { class: "soft" }, nobody(face))
       : [h("a", { href: `/people/${face.person}` }, sentence(face.title)), h("span", { class: "soft" }, texts.sure(face.p)),
         h("button", { type: "button", class: "plain", "aria-label": `${texts.face.title}: ${face.title}`, click: () => openFace(face.row, refresh) }, texts.face.title),
         canSay() && h("button", { type: "button", class: "plain", "aria-label": `${t.notFace}: ${face.title}`,

@@ -58,7 +58,7 @@ export function questions(main) {
     const field = kind === "who" ? nameField(t.name, (name) => answer({ kind: "name", faces: [now.face.row], name }), { face: now.face.row, pass: keys.s }) : null;
     stage.replaceChildren(h("h2", { class: "ask" }, t[kind]),
       h("p", { class: "soft" }, kind === "pieces" ? t.piecesHint : t.settles(now.settles || now.gain), kind === "same" && ` · ${t.probable(now.p)}`),
-      h("div", { class: `asked ${kind}` },
+      h("div", { class: `asked is-${kind}` },
         kind === "pieces" ? paintPieces() : h("div", { class: "pair" }, portrait(now.face, now.person), kind === "same" && portrait(now.other, now.other_person)),
         h("div", { class: "answer" }, canSay() ? [field?.node, h("div", { class: "row" }, buttons(kind))] : h("p", { class: "soft" }, texts.readOnly),
           h("p", { class: "soft keys" }, t.keys[kind]))));

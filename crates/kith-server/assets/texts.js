@@ -182,6 +182,7 @@ export const texts = {
     adding: "Looking there…",
     notFace: "Not a face",
     ignored: "Not a face, as you said",
+    fresh: "Just came; a moment…",
     gone: "The file of this photo is not there any more.",
     back: "All photos",
     before: "Earlier photo",

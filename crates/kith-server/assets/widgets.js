@@ -16,7 +16,7 @@ export function grid({ label, fetch, render, open, select, width = 148, height =
   const drawn = new Map();
   const asked = new Set();
   const chosen = new Map();
-  let total = 0, columns = 1, cell = width, active = 0, anchor = 0, version = 0, frame = 0;
+  let total = 0, columns = 1, cell = width, active = 0, anchor = 0, version = 0, frame = 0, laid = "";
 
   const place = (index) => [(index % columns) * (cell + gap), Math.floor(index / columns) * (height + gap)];
 
@@ -49,11 +49,16 @@ export function grid({ label, fetch, render, open, select, width = 148, height =
     columns = Math.max(1, Math.floor((room + gap) / (width + gap)));
     cell = (room - gap * (columns - 1)) / columns;
     const rows = Math.ceil(total / columns);
-    inner.style.height = `${Math.max(0, rows * (height + gap) - gap)}px`;
+    const tall = `${Math.max(0, rows * (height + gap) - gap)}px`;
+    if (inner.style.height !== tall) inner.style.height = tall;
     const top = -inner.getBoundingClientRect().top;
     const first = Math.max(0, Math.floor(top / (height + gap)) - 2);
     const last = Math.min(rows, Math.ceil((top + innerHeight) / (height + gap)) + 2);
     const [from, to] = [first * columns, Math.min(total, last * columns)];
+    // What is drawn already moves only when the grid is laid out anew.
+    const layout = `${columns} ${cell}`;
+    const isNew = layout !== laid;
+    laid = layout;
     if (to > from) need(from, to);
     const focused = drawn.has(active) && drawn.get(active).contains(document.activeElement);
     for (const [index, item] of drawn) {
@@ -61,7 +66,7 @@ export function grid({ label, fetch, render, open, select, width = 148, height =
     }
     for (let index = from; index < to; index++) {
       const item = known.get(index);
-      if (!item) continue;
+      if (!item || (drawn.has(index) && !isNew)) continue;
       if (!drawn.has(index)) {
         const tile = render(item, index);
         tile.classList.add("cell");
@@ -200,7 +205,7 @@ export function grid({ label, fetch, render, open, select, width = 148, height =
         if (chosen.has(active)) chosen.delete(active); else chosen.set(active, known.get(active));
         anchor = active;
         tellChosen();
-      } else { anchor = active; draw(); open?.(known.get(active)); }
+      } else { anchor = active; drawn.forEach((_, index) => mark(index)); open?.(known.get(active)); }
     });
   }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use kith::predict::{NameShare, NewPhoto as Occasion};
 use kith_album::{new_face, new_photo};
 use kith_store::meta::EMBEDDING;
-use kith_store::{NewFace, NewPhoto, Person, Photo};
+use kith_store::{NewFace, Person, Photo};
 use kith_vision::{About, Face, Kind, Region, Seen, Vision, decode, is_raw, pipeline};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -34,7 +34,7 @@ pub fn picture(call: &Call) -> Result<Reply, Failure> {
                 Some(asked.believed.belief.target().data().embedding(face))
             };
             let faces: Vec<Option<&[f32]>> = view.frames[&frame].iter().map(looks).collect();
-            return Ok(Reply::of("image/svg+xml", drawn::scene(&faces)));
+            return Ok(Reply::of("image/jpeg", drawn::scene(&faces)));
         }
     };
     let side = if call.word("size") == Some("small") { SIDES[1] } else { SIDES[0] };
@@ -197,22 +197,8 @@ pub fn add_face(call: &Call) -> Result<Reply, Failure> {
     let Some(face) = seen.faces.iter().find(is_there) else {
         return Err(Failure::refused("found no face there, wanted one that can be made out"));
     };
-    let new = NewPhoto {
-        key: photo.key.clone(),
-        path: photo.path.clone(),
-        size: photo.size,
-        modified: photo.modified,
-        hash: photo.hash.clone(),
-        pixels: photo.pixels,
-        orientation: photo.orientation,
-        time: photo.time.clone(),
-        place: photo.place,
-        camera: photo.camera.clone(),
-        faces: vec![(
-            NewFace { name: None, ..new_face(format!("{}#hand", photo.key), face) },
-            face.thumbnail.clone(),
-        )],
-    };
+    let new_face = NewFace { name: None, ..new_face(format!("{}#hand", photo.key), face) };
+    let new = photo.with_faces(vec![(new_face, face.thumbnail.clone())]);
     let pipeline = vision(call)?.pipeline().to_owned();
     let done = scribe::ask(&call.desk, Job::Photo(Box::new(new), pipeline))?;
     if done["faces"] == 0 {

@@ -167,7 +167,9 @@ pub fn face_picture(call: &Call) -> Answered {
         let face = asked.believed.rows.face_of(row)?;
         Some(asked.believed.belief.target().data().embedding(face))
     });
-    Ok(Reply::of("image/svg+xml", drawn::face(looks)))
+    let drawn = Reply::of("image/jpeg", drawn::face(looks));
+    // A silhouette is there until looks are known.
+    Ok(if looks.is_some() { drawn.kept() } else { drawn })
 }
 
 /// Photos, the latest first; frames, where a library has no photos.

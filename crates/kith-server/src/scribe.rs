@@ -125,13 +125,16 @@ fn mean(library: &Library, desk: &Desk, entry: EntryId, is_meant: bool) -> Resul
 fn store_photo(library: &Library, desk: &Desk, photo: NewPhoto, pipeline: &str) -> Result<Value, Failure> {
     let known = library.photos()?.into_iter().find(|known| known.key == photo.key);
     let key = photo.key.clone();
+    let text = if known.is_some() { "a face was added" } else { "a photo came in" };
     let added = match known {
         Some(known) => library.change_photo(known.row, photo, pipeline)?,
         None => library.add_photos(&[photo], pipeline)?,
     };
-    let row = library.photos()?.into_iter().find(|known| known.key == key).map(|known| known.row);
+    let photos = library.photos()?;
+    let row = photos.iter().find(|known| known.key == key).map(|known| known.row);
+    desk.change(|view| view.set_photos(photos));
     desk.wake();
-    let value = json!({"photo": row, "faces": added.faces, "text": "a photo came in"});
+    let value = json!({"photo": row, "faces": added.faces, "text": text});
     desk.live.tell("said", &value);
     Ok(value)
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use kith::chain::{Chain, Watch};
-use kith_store::{Asked, Believed, Changes, EntryId, Library, Person, Plan, StoreError, Told};
+use kith_store::{Asked, Believed, Changes, EntryId, Library, Plan, StoreError, Told};
 use serde_json::json;
 
 use crate::scribe::trouble;
@@ -99,14 +99,10 @@ fn believe(library: &Library, desk: &Arc<Desk>, is_first: bool) -> Result<bool, 
     };
     let n_sweeps = opened.with_chains(library)?.chains().first().map_or(0, Chain::n_sweeps);
     show(library, desk, opened)?;
-    let changes = Changes::between(&people(&before), &people(&desk.view()));
+    let changes = Changes::between(&before.people, &desk.view().people);
     tell(desk, &changes, is_first);
     doing(desk, "resting");
     Ok(n_sweeps >= FEW_SWEEPS)
-}
-
-fn people(view: &View) -> Vec<Person> {
-    view.people.iter().map(|person| Person::clone(person)).collect()
 }
 
 /// Shows what is believed: people first, then questions, then what is doubted.

@@ -91,8 +91,6 @@ impl View {
                 place.insert(library.name_of(name)?);
             }
         }
-        let photos = library.photos()?;
-        let frames = photos.iter().enumerate().filter_map(|(place, photo)| Some((photo.frame?, place)));
         let pictures = library.get(PICTURES)?.and_then(|text| serde_json::from_str(&text).ok());
         let meant = library.get(MEANT)?.and_then(|text| serde_json::from_str(&text).ok());
         let mut view = Self {
@@ -101,12 +99,18 @@ impl View {
             pictures: pictures.unwrap_or_default(),
             log: log.into(),
             names,
-            photo_of: Arc::new(frames.collect()),
-            photos: photos.into(),
             ..Self::default()
         };
+        view.set_photos(library.photos()?);
         view.index();
         Ok(view)
+    }
+
+    /// There are these photos.
+    pub fn set_photos(&mut self, photos: Vec<Photo>) {
+        let frames = photos.iter().enumerate().filter_map(|(place, photo)| Some((photo.frame?, place)));
+        self.photo_of = Arc::new(frames.collect());
+        self.photos = photos.into();
     }
 
     /// The same with what is believed.

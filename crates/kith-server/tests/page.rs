@@ -356,10 +356,10 @@ fn everything_that_can_be_asked_is_answered_without_photos() {
     assert!((sum - 1.0).abs() < 1e-9, "{face}");
     assert!(!face["why"].as_array().unwrap().is_empty());
     let picture = page.get("/api/v1/faces/1/picture");
-    assert!(picture.headers.contains("image/svg+xml") && picture.body.starts_with(b"<svg"));
+    assert!(picture.headers.contains("image/jpeg") && picture.body.starts_with(b"\xff\xd8"));
     let photo = page.get("/api/v1/photos/1").json();
     assert_eq!((photo["drawn"].as_bool(), photo["faces"].as_array().unwrap().len()), (Some(true), 2));
-    assert!(page.get("/api/v1/photos/1/picture").body.starts_with(b"<svg"));
+    assert!(page.get("/api/v1/photos/1/picture").body.starts_with(b"\xff\xd8"));
     let questions = page.get("/api/v1/questions").json();
     assert_eq!(questions["questions"][0]["ask"], "who", "{questions}");
     for path in ["/api/v1/doubt", "/api/v1/history", "/api/v1/names?q=a", "/api/v1/openapi.json"] {

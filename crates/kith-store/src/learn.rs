@@ -1,6 +1,7 @@
 //! Learning: what a library remembers goes on until the chains agree, and what changed is said in people's terms.
 
-use std::collections::BTreeMap;
+use std::borrow::Borrow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
@@ -135,11 +136,14 @@ impl Believed {
 
 impl Changes {
     /// What is different between two lists of people.
-    pub fn between(before: &[Person], after: &[Person]) -> Self {
+    pub fn between<P: Borrow<Person>>(before: &[P], after: &[P]) -> Self {
+        let (before, after) = (before.iter().map(Borrow::borrow), after.iter().map(Borrow::borrow));
         let known: BTreeMap<PersonId, usize> =
-            before.iter().map(|person| (person.id, person.faces.len())).collect();
+            before.map(|person: &Person| (person.id, person.faces.len())).collect();
+        let mut left: BTreeSet<PersonId> = known.keys().copied().collect();
         let mut changes = Self::default();
         for person in after {
+            left.remove(&person.id);
             match known.get(&person.id) {
                 None => changes.new_people += 1,
                 Some(&n) if person.faces.len() > n => {
@@ -149,8 +153,7 @@ impl Changes {
             }
             changes.uncertain += person.faces.iter().filter(|face| face.p < 0.6).count();
         }
-        changes.gone_people =
-            before.iter().filter(|person| after.iter().all(|other| other.id != person.id)).count();
+        changes.gone_people = left.len();
         changes.gained.sort_by_key(|(title, n)| (std::cmp::Reverse(*n), title.clone()));
         changes
     }

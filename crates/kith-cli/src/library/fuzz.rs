@@ -165,7 +165,7 @@ fn streams_of_any_values() {
         watcher.save().unwrap();
         // Some that came before there were enough to compare them with are named, and set aside.
         let faults = watcher.library().check().unwrap().faults;
-        assert!(faults.iter().all(|fault| fault.contains("in one unit")), "lines from {first}: {faults:?}");
+        assert!(faults.iter().all(|fault| fault.contains("times as long")), "lines from {first}: {faults:?}");
         drop(watcher);
         std::fs::remove_file(&path).unwrap();
     }

@@ -3,7 +3,7 @@
 use rusqlite::{OptionalExtension, Row};
 
 use crate::ids::{FaceRow, FrameRow, PhotoRow};
-use crate::{Library, StoreError};
+use crate::{Library, NewFace, NewPhoto, StoreError};
 
 /// A photo of the library.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,6 +34,15 @@ pub struct Photo {
     pub camera: Option<String>,
     /// Whether it was not there when it was last looked for.
     pub is_gone: bool,
+}
+
+impl Photo {
+    /// The same photo as it is given to the library again, with more faces.
+    pub fn with_faces(&self, faces: Vec<(NewFace, Vec<u8>)>) -> NewPhoto {
+        let Self { key, path, hash, time, camera, .. } = self.clone();
+        let Self { size, modified, pixels, orientation, place, .. } = *self;
+        NewPhoto { key, path, size, modified, hash, pixels, orientation, time, place, camera, faces }
+    }
 }
 
 /// A face on a photo.

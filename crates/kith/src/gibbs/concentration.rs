@@ -1,4 +1,5 @@
-//! The auxiliary variables behind every concentration: table counts, and Escobar & West's scheme.
+//! How concentrations are redrawn: table counts with Escobar & West's scheme, and slices where the tables are
+//! integrated out.
 
 use crate::random::Rng;
 
@@ -22,6 +23,39 @@ pub fn redraw(value: f64, restaurants: &[(u32, u32)], shape: f64, rate: f64, rng
         rate -= rng.ln_beta(value + 1.0, n).0;
     }
     rng.gamma(shape, rate)
+}
+
+/// The widest interval of a slice, in steps.
+const WIDEST: usize = 64;
+
+/// One slice-sampling step for a density on the line, given by its logarithm. It steps out at most [`WIDEST`]
+/// times, dealt at random over the two sides as Neal has it, so that the density stays invariant.
+pub fn slice(at: f64, width: f64, ln_density: impl Fn(f64) -> f64, rng: &mut Rng) -> f64 {
+    let height = ln_density(at) + rng.uniform().ln();
+    let mut low = at - width * rng.uniform();
+    let mut high = low + width;
+    let to_the_left = rng.below(WIDEST);
+    for _ in 0..to_the_left {
+        if ln_density(low) <= height {
+            break;
+        }
+        low -= width;
+    }
+    for _ in to_the_left..WIDEST - 1 {
+        if ln_density(high) <= height {
+            break;
+        }
+        high += width;
+    }
+    // The interval shrinks to the present point, unless the density is all rounding: then nothing moves.
+    for _ in 0..200 {
+        let proposed = low + (high - low) * rng.uniform();
+        if ln_density(proposed) > height {
+            return proposed;
+        }
+        *(if proposed < at { &mut low } else { &mut high }) = proposed;
+    }
+    at
 }
 
 #[cfg(test)]

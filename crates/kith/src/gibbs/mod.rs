@@ -58,9 +58,9 @@ impl Default for Sweep {
 }
 
 /// Given where everybody sits, concentrations and weights hold each other back, the more so the more
-/// identities there are: they are redrawn once more for so many, which costs next to nothing, and at most so
+/// faces there are: they are redrawn once more for so many, which costs next to nothing, and at most so
 /// often.
-const CROWD: usize = 50;
+const CROWD: usize = 100;
 const MOST_REDRAWS: usize = 8;
 
 /// What a sweep noticed.
@@ -110,7 +110,7 @@ impl Sweep {
                 Step::Names => names::step(state, target, rng),
                 Step::Faces => faces::step(state, target, rng),
                 Step::Weights => {
-                    let times = 1 + (state.seating.n_identities() / CROWD).min(MOST_REDRAWS - 1);
+                    let times = 1 + (target.data().n_faces() / CROWD).min(MOST_REDRAWS - 1);
                     (0..times).for_each(|_| weights::step(state, target, rng));
                 }
             }

@@ -1,6 +1,7 @@
 //! Names `y*_i` of the identities (§C.4), the weights H of names, the error rate and the concentration.
 
 use crate::data::Label;
+use crate::gibbs::concentration;
 use crate::ids::IdentityId;
 use crate::math::{ln_1m_exp, ln_gamma, ln_gamma_density, ln_rising, ln_sum_exp};
 use crate::model::{ErrorRate, Model, NameUpdate, Strength};
@@ -193,38 +194,5 @@ fn redraw_concentration(shape: f64, rate: f64, state: &mut State, model: &Model,
         }
         ln_p
     };
-    state.names.concentration = slice(names.concentration.ln(), 1.0, ln_density, rng).exp();
+    state.names.concentration = concentration::slice(names.concentration.ln(), 1.0, ln_density, rng).exp();
 }
-
-/// One slice-sampling step for a density on the line, given by its logarithm. It steps out at most [`WIDEST`]
-/// times, dealt at random over the two sides as Neal has it, so that the density stays invariant.
-fn slice(at: f64, width: f64, ln_density: impl Fn(f64) -> f64, rng: &mut Rng) -> f64 {
-    let height = ln_density(at) + rng.uniform().ln();
-    let mut low = at - width * rng.uniform();
-    let mut high = low + width;
-    let to_the_left = rng.below(WIDEST);
-    for _ in 0..to_the_left {
-        if ln_density(low) <= height {
-            break;
-        }
-        low -= width;
-    }
-    for _ in to_the_left..WIDEST - 1 {
-        if ln_density(high) <= height {
-            break;
-        }
-        high += width;
-    }
-    // The interval shrinks to the present point, unless the density is all rounding: then nothing moves.
-    for _ in 0..200 {
-        let proposed = low + (high - low) * rng.uniform();
-        if ln_density(proposed) > height {
-            return proposed;
-        }
-        *(if proposed < at { &mut low } else { &mut high }) = proposed;
-    }
-    at
-}
-
-/// The widest interval of a slice, in steps.
-const WIDEST: usize = 64;
