@@ -14,8 +14,8 @@ Through kith's page, by its API, in the order in which it asks:
 - After every tenth answer the owner looks over the named people (g p, and g q to go on: four keys). A wrong name that is seen there is
   mended: the person is opened (a click), renamed (a click), the name as above. Nobody finds single faces in the wrong group.
 
-The others' way, on two groupings, as Immich and digiKam publish it (docs.immich.app/features/facial-recognition, its web page of people and
-pull request 3399; docs.digikam.org, People View): groups by size, each named in the list itself (a click into its field), letters,
+The others' way, on two groupings, after what Immich and digiKam write of theirs (docs.immich.app/features/facial-recognition and pull request
+3399; docs.digikam.org, People View), not counted in their programs; where that is silent the cheaper way is taken: groups by size, each named in the list itself (a click into its field), letters,
 Enter. They know no address book; a name that was given before is taken from the list as soon as it is among the first six that
 fit, and the merge that is then proposed is confirmed with a click. A face in the wrong group: it is selected, "reassign"
 is clicked, the person chosen by letters and Enter, or by Enter alone. A wrong name is seen at once where it stands and typed again (a
