@@ -5,7 +5,7 @@ use anyhow::ensure;
 use kith::belief::{Belief, Chains};
 use kith::chain::{Chain, Start};
 use kith::data::NewFace;
-use kith::gibbs::{Step, Sweep};
+use kith::gibbs::Sweep;
 use kith::ids::FrameId;
 use kith::target::Target;
 use serde_json::json;
@@ -83,10 +83,9 @@ pub fn run(options: &StreamOptions) -> anyhow::Result<Figures> {
 
 /// How good many sweeps of everything are.
 fn offline_ari(options: &StreamOptions, crowd: &Crowd, target: &Target) -> f64 {
-    let sweep = Sweep(vec![Step::Assignments, Step::Weights]);
     let mut chain = Chain::start(Start::Sequential, 0, options.seed, target);
     for _ in 0..options.offline_sweeps {
-        chain.sweep(&sweep, target);
+        chain.sweep(&Sweep::default(), target);
     }
     crowd.ari(chain.state())
 }

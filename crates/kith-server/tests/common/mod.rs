@@ -143,18 +143,6 @@ impl Running {
         }
     }
 
-    /// As `until`, but asks so seldom that learning goes on between.
-    pub fn until_learnt(&self, path: &str, is_so: impl Fn(&Value) -> bool) -> Value {
-        for _ in 0..30 {
-            std::thread::sleep(Duration::from_secs(5));
-            let value = self.get(path).json();
-            if is_so(&value) {
-                return value;
-            }
-        }
-        panic!("{path}: {}", self.get(path).json());
-    }
-
     /// Ends it as Ctrl-C does.
     pub fn end(&mut self) {
         self.stop.store(true, Ordering::Relaxed);

@@ -51,8 +51,8 @@ impl Chain {
         seats
     }
 
-    /// Looks at some faces again: each is reseated, pairs that people compared are parted or joined with all
-    /// their identities' faces, and names are redrawn.
+    /// Looks at some faces again: each is reseated, pairs that people compared, and some
+    /// others of them, are parted or joined with all their identities' faces, and names are redrawn.
     pub fn settle(&mut self, faces: &[FaceId], target: &Target) {
         let (state, rng) = (&mut self.state, &mut self.rng);
         Scan::new(target).pass(faces, state, target, rng);
@@ -60,6 +60,7 @@ impl Chain {
             |&face: &FaceId| target.data().evidence().links(face).iter().map(move |link| [face, link.0]);
         let pairs: Vec<[FaceId; 2]> = faces.iter().flat_map(links).collect();
         gibbs::split_merge::on_pairs(&pairs, state, target, rng);
+        gibbs::split_merge::among(faces, state, target, rng);
         gibbs::names::step(state, target, rng);
         debug_assert_eq!(state.check(target), Ok(()));
     }

@@ -47,6 +47,9 @@ const NEAR: f64 = 0.5;
 /// D^2 for a few.
 const DEALT: f64 = 6.0;
 
+/// The same for the few faces that are looked at again when something was said.
+const DEALT_AMONG: f64 = 64.0;
+
 /// How often a move was proposed, and accepted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Moves {
@@ -117,6 +120,27 @@ pub fn on_pairs(pairs: &[[FaceId; 2]], state: &mut State, target: &Target, rng: 
         match kernel.identities(pair, state).expect("every face is seated") {
             [i, j] if i == j => kernel.split(pair, i, 0.0, state, rng),
             both => kernel.merge(pair, both, 0.0, state, rng),
+        };
+    }
+}
+
+/// Proposes to part or to join faces that are looked at again, each with another of them: what brought their
+/// identities together may have been taken back.
+pub fn among(faces: &[FaceId], state: &mut State, target: &Target, rng: &mut Rng) {
+    if faces.len() < 2 {
+        return;
+    }
+    let all: Vec<FaceId> = target.data().faces().collect();
+    let mut kernel = Kernel::new(&all, state, target);
+    for (place, &a) in faces.iter().enumerate() {
+        let b = faces[(place + 1 + rng.below(faces.len() - 1)) % faces.len()];
+        let [i, j] = kernel.identities([a, b], state).expect("every face is seated");
+        if a == b || !rng.bernoulli(effort(DEALT_AMONG, i, j, state)) {
+            continue;
+        }
+        match i == j {
+            true => kernel.split([a, b], i, 0.0, state, rng),
+            false => kernel.merge([a, b], [i, j], 0.0, state, rng),
         };
     }
 }
