@@ -262,6 +262,8 @@ MODEL = {"face": {"kind": "isotropic"}}
 
 
 def test_ctrl_c_comes_through_and_keeps_the_draws():
+    # Whoever starts this in the background of a shell has the signal ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     X = busy()
     est = Kith(random_state=1, sweeps=100_000, thin=1, burn_in=0, n_chains=2, model=MODEL)
     sent = []
