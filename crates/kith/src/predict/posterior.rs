@@ -45,6 +45,9 @@ pub struct Posterior {
 /// What prediction needs of one draw.
 #[derive(Clone, Debug)]
 pub(super) struct Pooled {
+    /// Per identity its person, and the identities of every person who has several.
+    pub person: Vec<u32>,
+    looks: HashMap<u32, Vec<u32>>,
     /// Per identity: its group, its name, ln pi_0i.
     pub group: Vec<u32>,
     pub name: Vec<Option<LabelId>>,
@@ -55,8 +58,8 @@ pub(super) struct Pooled {
     pub contexts: Vec<PooledContext>,
     /// H and epsilon.
     pub names: Names,
-    /// The identities of whose faces' names anything was said.
-    pub voted: HashMap<u32, Voted>,
+    /// The people of whose faces' names anything was said.
+    voted: HashMap<u32, Voted>,
 }
 
 /// What was said of the names of one identity's faces, and how probable it makes its names, where that was
@@ -195,6 +198,11 @@ impl Posterior {
         out.extend(bounds.zip(&self.ln_highest_seat).map(|(bound, seat)| seat + known(bound)));
     }
 
+    /// Whether anybody has a second look in any draw.
+    pub(super) fn has_looks(&self) -> bool {
+        self.draws.iter().any(|draw| !draw.looks.is_empty())
+    }
+
     /// Whether one context holds everything.
     pub(super) fn is_without_contexts(&self) -> bool {
         match self.model.context.mode {
@@ -218,6 +226,22 @@ impl Posterior {
 }
 
 impl Pooled {
+    /// The identities of the person whose look an identity is.
+    pub fn looks_of(&self, identity: u32) -> &[u32] {
+        let person = &self.person[identity as usize];
+        self.looks.get(person).map_or(std::slice::from_ref(person), Vec::as_slice)
+    }
+
+    /// The groups of faces of that person.
+    pub fn groups_of(&self, identity: u32) -> impl Iterator<Item = usize> {
+        self.looks_of(identity).iter().map(|&look| self.group[look as usize] as usize)
+    }
+
+    /// What was said of the names of that person.
+    pub fn voted_of(&self, identity: u32) -> Option<&Voted> {
+        self.voted.get(&self.person[identity as usize])
+    }
+
     /// The largest alpha_c.
     pub fn highest_concentration(&self) -> f64 {
         self.contexts.iter().map(|context| context.concentration).fold(0.0, f64::max)
@@ -226,7 +250,7 @@ impl Pooled {
     /// How probable each name is an identity's, over Y and then unknown, its own name y* integrated out;
     /// `None` where nothing was said of it, and it is H.
     pub fn name_shares(&self, identity: u32, model: &Model) -> Option<&[f64]> {
-        let voted = self.voted.get(&identity)?;
+        let voted = self.voted_of(identity)?;
         Some(voted.shares.get_or_init(|| shares(&ln_weights_given(&voted.votes, &self.names, model))))
     }
 
@@ -248,6 +272,15 @@ impl Pooled {
         let ln_share = self.highest_concentration().ln() + self.ln_weight[identity];
         ln_seat(f64::from(n), ln_share)
     }
+}
+
+/// The identities of every person who has several.
+fn looks(person: &[u32]) -> HashMap<u32, Vec<u32>> {
+    let mut looks: HashMap<u32, Vec<u32>> = HashMap::new();
+    for (look, &person) in (0..).zip(person).filter(|(look, person)| look != *person) {
+        looks.entry(person).or_insert_with(|| vec![person]).push(look);
+    }
+    looks
 }
 
 /// (draw, identity) of every group, one list after the other, and where each begins.
@@ -302,10 +335,12 @@ impl Pool {
         }
         let group = faces_of.iter().map(|faces| self.intern(faces, draw, target)).collect();
 
+        let person: Vec<u32> = (0..n_identities as u32).map(|identity| draw.person(identity)).collect();
+        let looks = looks(&person);
         let mut voted: HashMap<u32, Voted> = HashMap::new();
         for (face, &identity) in data.faces().zip(&draw.identities) {
             if data.given_name(face).is_some() || !data.evidence().denials(face).is_empty() {
-                voted.entry(identity).or_default().votes.add_face(face, data);
+                voted.entry(person[identity as usize]).or_default().votes.add_face(face, data);
             }
         }
         let mut contexts: Vec<PooledContext> = draw
@@ -328,8 +363,10 @@ impl Pool {
             }
         }
         Pooled {
+            person,
+            looks,
             group,
-            name: draw.names.clone(),
+            name: draw.names_of_people().into_owned(),
             ln_weight: draw.globals.weights.iter().map(|weight| weight.ln()).collect(),
             ln_unseen: draw.globals.unseen.ln(),
             globals: draw.globals.clone(),
