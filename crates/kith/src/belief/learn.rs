@@ -6,11 +6,11 @@ use std::sync::atomic::Ordering;
 use rayon::prelude::*;
 
 use super::Belief;
-use crate::chain::diagnostics::r_hat;
+use super::agreement::disagreement;
 use crate::chain::{Chain, Draw, Run, Watch};
 use crate::target::Target;
 
-/// Chains agree when split R-hat of ln joint and of the number of identities is below this.
+/// Chains agree when their [`disagreement`] is below this.
 pub const AGREED: f64 = 1.05;
 /// They are asked every so many sweeps, and not before they have made a few ([`FEWEST`]).
 const BLOCK: u64 = 8;
@@ -54,8 +54,8 @@ impl Until {
 pub struct Learnt {
     /// How many sweeps each chain made.
     pub sweeps: u64,
-    /// The larger split R-hat of ln joint and of the number of identities, where chains were to agree;
-    /// infinite where it cannot be told.
+    /// By how much the chains disagree ([`disagreement`]), where they were to agree; infinite where it cannot
+    /// be told.
     pub r_hat: Option<f64>,
     /// Whether it was told to stop.
     pub is_interrupted: bool,
@@ -227,21 +227,4 @@ fn drawn(kept: &[Kept], until: &Until) -> Vec<Draw> {
         some
     };
     kept.iter().flat_map(of_chain).collect()
-}
-
-/// The larger split R-hat of ln joint and of the number of identities, over as many draws of each of the
-/// chains 0, 1, ...
-fn disagreement(draws: &[&Draw], n_chains: usize) -> f64 {
-    let of = |value: &dyn Fn(&Draw) -> f64| {
-        let mut chains = vec![Vec::new(); n_chains];
-        draws.iter().for_each(|draw| chains[draw.chain as usize].push(value(draw)));
-        let is_constant = draws.iter().all(|draw| value(draw) == value(draws[0]));
-        // Chains that say the same in every draw agree; one that cannot be judged does not.
-        if is_constant {
-            return 1.0;
-        }
-        let found = r_hat(&chains);
-        if found.is_nan() { f64::INFINITY } else { found }
-    };
-    of(&|draw| draw.globals.ln_joint).max(of(&|draw| draw.n_identities() as f64))
 }
