@@ -6,12 +6,12 @@ use std::sync::OnceLock;
 use crate::chain::{Draw, Globals};
 use crate::gibbs::names::ln_weights_given;
 use crate::gibbs::scan::Screen;
-use crate::ids::{FaceId, LabelId};
+use crate::ids::{ContextId, FaceId, LabelId};
 use crate::math::{ln_sum_exp, shares};
 use crate::model::face::{Centred, Group};
 use crate::model::{ContextMode, FaceModel, Model};
 use crate::state::ln_seat;
-use crate::state::{Names, Votes};
+use crate::state::{Names, PerContext, Votes};
 use crate::target::Target;
 
 /// Draws pooled for prediction. An identity of a draw is known by the set of its faces: most sets occur in
@@ -33,8 +33,9 @@ pub struct Posterior {
     /// Where each group sits: (draw, identity), one list after the other, and where each begins.
     seats: Vec<(u32, u32)>,
     seats_begin: Vec<usize>,
-    /// Columns of one number per seat: pi_0i, then N_ci + alpha_c pi_0i in each context of the draw.
-    weights: Vec<Vec<f64>>,
+    /// Columns of one number per seat, made when they are asked for: pi_0i, then N_ci + alpha_c pi_0i in each
+    /// context of the draw.
+    weights: Vec<OnceLock<Vec<f64>>>,
     most_identities: usize,
     /// ln of the most that a seat of the group weighs in any draw, whatever the context.
     pub(super) ln_highest_seat: Vec<f64>,
@@ -56,6 +57,8 @@ pub(super) struct Pooled {
     pub ln_unseen: f64,
     pub globals: Globals,
     pub contexts: Vec<PooledContext>,
+    /// N_ci, per identity.
+    pub counts: Vec<PerContext>,
     /// H and epsilon.
     pub names: Names,
     /// The people of whose faces' names anything was said.
@@ -70,10 +73,9 @@ pub(super) struct Voted {
     shares: OnceLock<Vec<f64>>,
 }
 
-/// One context of a draw: N_ci, N_c., M_c, alpha_c.
+/// One context of a draw: N_c., M_c, alpha_c.
 #[derive(Clone, Debug)]
 pub(super) struct PooledContext {
-    pub n_at: Vec<u32>,
     pub n_in: u32,
     pub n_frames: u32,
     pub concentration: f64,
@@ -101,11 +103,6 @@ impl Posterior {
         screen.set_columns(pool.groups.iter(), &model.face);
         let (seats, seats_begin) = by_group(&pooled, pool.groups.len());
         let n_columns = 1 + pooled.iter().map(|draw| draw.contexts.len()).max().unwrap_or(0);
-        let weight = |column, &(draw, identity): &(u32, u32)| {
-            pooled[draw as usize].weight_of(identity as usize, column)
-        };
-        let weights =
-            (0..n_columns).map(|column| seats.iter().map(|seat| weight(column, seat)).collect()).collect();
         let mut ln_highest_seat = vec![f64::NEG_INFINITY; pool.groups.len()];
         for draw in &pooled {
             for (identity, &group) in draw.group.iter().enumerate() {
@@ -129,7 +126,7 @@ impl Posterior {
             model: model.clone(),
             seats,
             seats_begin,
-            weights,
+            weights: vec![OnceLock::new(); n_columns],
             most_identities: draws.iter().map(Draw::n_identities).max().unwrap_or(0),
             ln_highest_seat,
             screen,
@@ -173,8 +170,11 @@ impl Posterior {
         group: usize,
         column: usize,
     ) -> impl Iterator<Item = (&(u32, u32), &f64)> {
+        let weight =
+            |&(draw, identity): &(u32, u32)| self.draws[draw as usize].weight_of(identity as usize, column);
+        let weights = self.weights[column].get_or_init(|| self.seats.iter().map(weight).collect());
         let places = self.seats_begin[group]..self.seats_begin[group + 1];
-        self.seats_of(group).iter().zip(&self.weights[column][places])
+        self.seats_of(group).iter().zip(&weights[places])
     }
 
     /// How many weights a seat has: one more than there are contexts.
@@ -259,16 +259,16 @@ impl Pooled {
         let pi = self.ln_weight[identity].exp();
         match column.checked_sub(1) {
             None => pi,
-            Some(context) => self
-                .contexts
-                .get(context)
-                .map_or(0.0, |context| f64::from(context.n_at[identity]) + context.concentration * pi),
+            Some(context) => self.contexts.get(context).map_or(0.0, |of| {
+                let n_at = self.counts[identity].at(ContextId::new(context));
+                f64::from(n_at) + of.concentration * pi
+            }),
         }
     }
 
     /// An upper bound of ln (N_ci + alpha_c pi_0i) in any context of the draw.
     fn ln_highest_seat(&self, identity: usize) -> f64 {
-        let n: u32 = self.contexts.iter().map(|context| context.n_at[identity]).max().unwrap_or(0);
+        let n: u32 = self.counts[identity].iter().map(|(_, n_at)| n_at).max().unwrap_or(0);
         let ln_share = self.highest_concentration().ln() + self.ln_weight[identity];
         ln_seat(f64::from(n), ln_share)
     }
@@ -347,18 +347,14 @@ impl Pool {
             .globals
             .local_concentration
             .iter()
-            .map(|&concentration| PooledContext {
-                n_at: vec![0; n_identities],
-                n_in: 0,
-                n_frames: 0,
-                concentration,
-            })
+            .map(|&concentration| PooledContext { n_in: 0, n_frames: 0, concentration })
             .collect();
-        for (frame, &context) in data.frames().zip(&draw.contexts) {
-            let context = &mut contexts[context as usize];
+        let mut counts = vec![PerContext::default(); n_identities];
+        for (frame, &number) in data.frames().zip(&draw.contexts) {
+            let context = &mut contexts[number as usize];
             context.n_frames += 1;
             for face in data.faces_in(frame) {
-                context.n_at[draw.identities[face.index()] as usize] += 1;
+                counts[draw.identities[face.index()] as usize].add(ContextId(number));
                 context.n_in += 1;
             }
         }
@@ -371,6 +367,7 @@ impl Pool {
             ln_unseen: draw.globals.unseen.ln(),
             globals: draw.globals.clone(),
             contexts,
+            counts,
             names: Names::recalled(
                 &draw.globals.name_weights,
                 draw.globals.error_rate,

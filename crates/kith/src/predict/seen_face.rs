@@ -155,8 +155,7 @@ impl<'a> View<'a> {
         let (model, data) = target.parts();
         let identity_of = |other: FaceId| draw.identities[other.index()];
         let own = identity_of(face);
-        let n_own: u32 = pooled.contexts.iter().map(|context| context.n_at[own as usize]).sum();
-        let is_alone = n_own == 1;
+        let is_alone = pooled.counts[own as usize].total() == 1;
         let frame = data.frame_of(face);
         let context = draw.contexts[frame.index()] as usize;
         let mut said: HashMap<u32, f64> = HashMap::new();
