@@ -20,6 +20,8 @@ const FEWEST: u64 = 24;
 /// minutes' work.
 const MOST: u64 = 500;
 const WORK: f64 = 8e11;
+/// Chains that disagree by less than this then are given half as many more.
+const NEARLY: f64 = 1.15;
 /// Without agreement, chains are brought together about every so many reseated faces.
 const FACES_PER_ROUND: u64 = 200_000;
 
@@ -76,6 +78,8 @@ pub struct Round<'a> {
     until: &'a Until,
     /// What it has come to.
     pub learnt: Learnt,
+    /// How many sweeps each chain makes at most, as it looks now.
+    pub most_sweeps: u64,
 }
 
 impl Round<'_> {
@@ -109,7 +113,7 @@ impl Belief {
         watch: &Watch<'_>,
         after_round: &mut dyn FnMut(&Round<'_>) -> ControlFlow<()>,
     ) -> Learnt {
-        let (most, target, sweep) = (self.most_sweeps(until), &self.target, &self.sweep);
+        let (allowed, target, sweep) = (self.most_sweeps(until), &self.target, &self.sweep);
         let to_agree = until.sweeps.is_none();
         let per_round = (FACES_PER_ROUND / target.data().n_faces().max(1) as u64).clamp(1, 50);
         let per_round = if to_agree { BLOCK } else { per_round };
@@ -118,6 +122,7 @@ impl Belief {
         let is_stopped = || watch.stop.load(Ordering::Relaxed);
         let mut learnt =
             Learnt { sweeps: 0, r_hat: to_agree.then_some(f64::INFINITY), is_interrupted: false };
+        let mut most = allowed;
         while learnt.sweeps < most && !is_stopped() {
             // The first rounds are short: somebody may be waiting for a first answer.
             let round = if learnt.sweeps < per_round { learnt.sweeps.max(1) } else { per_round };
@@ -140,8 +145,11 @@ impl Belief {
                 if learnt.is_agreed() {
                     break;
                 }
+                if next == most && most == allowed && learnt.r_hat.is_some_and(|r_hat| r_hat < NEARLY) {
+                    most += most / 2;
+                }
             }
-            let round = Round { target, chains, kept: &kept, until, learnt };
+            let round = Round { target, chains, kept: &kept, until, learnt, most_sweeps: most };
             if next < most && after_round(&round).is_break() {
                 break;
             }
@@ -163,7 +171,8 @@ impl Belief {
         self.ensemble.run(run, to, &self.sweep, &self.target, watch)
     }
 
-    /// How many sweeps of each chain a learning makes at most; the same for the same states, on any machine.
+    /// How many sweeps of each chain a learning makes at most, unless chains nearly agree then; the same for the same
+    /// states, on any machine.
     pub fn most_sweeps(&self, until: &Until) -> u64 {
         until.sweeps.unwrap_or_else(|| {
             let (model, data) = self.target.parts();

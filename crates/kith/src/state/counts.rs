@@ -81,8 +81,8 @@ mod tests {
                 counts.add(ContextId::new(context));
                 dense[context] += 1;
             }
-            for context in 0..7 {
-                assert_eq!(a.at(ContextId::new(context)), dense_a[context]);
+            for (context, wanted) in dense_a.iter().enumerate() {
+                assert_eq!(a.at(ContextId::new(context)), *wanted);
             }
             assert_eq!(b.total(), dense_b.iter().sum::<u32>());
             let both: Vec<(ContextId, [u32; 2])> = a.both(&b).collect();
