@@ -132,7 +132,10 @@ impl Belief {
                     if is_stopped() {
                         break;
                     }
-                    chain.sweep(sweep, target);
+                    chain.sweep_unless(watch.stop, sweep, target);
+                    if is_stopped() {
+                        break;
+                    }
                     kept.count(|| chain.draw(target));
                     (watch.swept)();
                 }

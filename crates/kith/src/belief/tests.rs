@@ -9,6 +9,7 @@ use super::stream::{Look, Stream};
 use super::{About, Belief, Chains, Kind, News, Said, Settings, Until};
 use crate::chain::{Memory, Watch};
 use crate::data::{Dataset, NewFace};
+use crate::gibbs::Sweep;
 use crate::ids::FaceId;
 use crate::model::{FaceModel, Isotropic, Model};
 use crate::predict::NewPhoto;
@@ -206,4 +207,17 @@ fn people_of_a_stream_keep_their_ids_and_newcomers_are_new() {
         let found = arrive(x, Look::New);
         assert!(found.0 == person && found.1 > 0.5, "{x}: {found:?}");
     }
+}
+
+#[test]
+fn a_sweep_that_is_broken_off_leaves_a_state_of_its_own() {
+    let belief = two_people(20);
+    let target = belief.target();
+    let mut chain = belief.chains()[0].clone();
+    let before = chain.state().clone();
+    chain.sweep_unless(&AtomicBool::new(true), &Sweep::default(), target);
+    assert_eq!(chain.state(), &before);
+    assert_eq!(chain.state().check(target), Ok(()));
+    chain.sweep_unless(&AtomicBool::new(false), &Sweep::default(), target);
+    assert_ne!(chain.state(), &before);
 }

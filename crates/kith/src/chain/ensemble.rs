@@ -29,7 +29,7 @@ pub struct Run {
 /// How a long run is watched, and stopped.
 #[derive(Clone, Copy)]
 pub struct Watch<'a> {
-    /// Set, it makes every chain stop after its present sweep.
+    /// Set, it makes every chain stop, soon; what is left of its present sweep is not made.
     pub stop: &'a AtomicBool,
     /// Called after every sweep of every chain.
     pub swept: &'a (dyn Fn() + Sync),
@@ -120,7 +120,10 @@ impl Ensemble {
         let of_chain = |chain: &mut Chain| {
             let mut kept = Vec::new();
             while chain.n_sweeps() < until.min(run.sweeps) && !watch.stop.load(Ordering::Relaxed) {
-                chain.sweep(sweep, target);
+                chain.sweep_unless(watch.stop, sweep, target);
+                if watch.stop.load(Ordering::Relaxed) {
+                    break;
+                }
                 if run.keeps(chain.n_sweeps()) {
                     kept.push(chain.draw(target));
                 }

@@ -1,5 +1,7 @@
 //! One chain: a state, its generator, and how many sweeps it has made. Stored, it is a checkpoint.
 
+use std::sync::atomic::AtomicBool;
+
 use serde::{Deserialize, Serialize};
 
 use super::absorb::Attention;
@@ -59,8 +61,13 @@ impl Chain {
 
     /// One sweep.
     pub fn sweep(&mut self, sweep: &Sweep, target: &Target) -> Info {
+        self.sweep_unless(&AtomicBool::new(false), sweep, target)
+    }
+
+    /// One sweep, which is broken off soon after being told to.
+    pub fn sweep_unless(&mut self, stop: &AtomicBool, sweep: &Sweep, target: &Target) -> Info {
         self.n_sweeps += 1;
-        sweep.run(&mut self.state, target, &mut self.rng)
+        sweep.run_unless(stop, &mut self.state, target, &mut self.rng)
     }
 
     /// Takes in frames, contexts and names that have arrived since: newcomers are seated one by one.

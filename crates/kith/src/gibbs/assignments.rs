@@ -3,6 +3,8 @@
 //! [`step_plainly`] is the kernel as the paper has it. [`step`] makes draws of the same law and is what a
 //! sweep runs: the scan of [`super::scan`], which looks at few of the seats.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use super::scan::Scan;
 use crate::ids::{FaceId, IdentityId};
 use crate::model::face::Centred;
@@ -10,10 +12,26 @@ use crate::random::Rng;
 use crate::state::{Seat, State};
 use crate::target::Target;
 
+/// At most about so many faces are reseated before it is asked again whether to go on.
+const AT_ONCE: usize = 16_384;
+
 /// Reseats every face in turn; returns how many changed their identity.
 pub fn step(state: &mut State, target: &Target, rng: &mut Rng) -> usize {
+    step_unless(&AtomicBool::new(false), state, target, rng)
+}
+
+/// The same, broken off soon after being told to.
+pub(super) fn step_unless(stop: &AtomicBool, state: &mut State, target: &Target, rng: &mut Rng) -> usize {
     let faces: Vec<FaceId> = target.data().faces().collect();
-    Scan::new(target).pass(&faces, state, target, rng)
+    let mut scan = Scan::new(target);
+    let mut n_moved = 0;
+    let per_pass = faces.len().div_ceil(faces.len().div_ceil(AT_ONCE).max(1)).max(1);
+    for faces in faces.chunks(per_pass) {
+        if !stop.load(Ordering::Relaxed) {
+            n_moved += scan.pass(faces, state, target, rng);
+        }
+    }
+    n_moved
 }
 
 /// The same, every seat of every face weighed.

@@ -17,6 +17,8 @@ mod joint_ratio;
 
 pub use split_merge::Moves;
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use crate::random::Rng;
 use crate::state::State;
 use crate::target::Target;
@@ -101,12 +103,18 @@ impl Sweep {
 
     /// Runs the kernels once.
     pub fn run(&self, state: &mut State, target: &Target, rng: &mut Rng) -> Info {
+        self.run_unless(&AtomicBool::new(false), state, target, rng)
+    }
+
+    /// Runs the kernels once, or breaks off soon after being told to: of many faces those that were looked at
+    /// have moved, each by a step of its own.
+    pub fn run_unless(&self, stop: &AtomicBool, state: &mut State, target: &Target, rng: &mut Rng) -> Info {
         let mut info = Info::default();
-        for step in &self.0 {
+        for step in self.0.iter().take_while(|_| !stop.load(Ordering::Relaxed)) {
             match step {
-                Step::Assignments => info.moved_faces += assignments::step(state, target, rng),
+                Step::Assignments => info.moved_faces += assignments::step_unless(stop, state, target, rng),
                 Step::SplitMerge => {
-                    let [splits, merges] = split_merge::step(state, target, rng);
+                    let [splits, merges] = split_merge::step_unless(stop, state, target, rng);
                     info.splits += splits;
                     info.merges += merges;
                 }

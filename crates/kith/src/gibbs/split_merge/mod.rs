@@ -29,6 +29,8 @@ mod mixing;
 #[cfg(test)]
 mod tests;
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use self::deal::{Deal, Deals, Part};
 use super::names;
 use crate::data::Dataset;
@@ -61,8 +63,18 @@ pub struct Moves {
 
 /// Lets every face look for another to part from or to join; returns the splits and the merges.
 pub fn step(state: &mut State, target: &Target, rng: &mut Rng) -> [Moves; 2] {
+    step_unless(&AtomicBool::new(false), state, target, rng)
+}
+
+/// The same, broken off soon after being told to.
+pub(super) fn step_unless(
+    stop: &AtomicBool,
+    state: &mut State,
+    target: &Target,
+    rng: &mut Rng,
+) -> [Moves; 2] {
     let faces: Vec<FaceId> = target.data().faces().collect();
-    step_dealing(DEALT, &faces, state, target, rng)
+    step_dealing(DEALT, &faces, state, target, rng, stop)
 }
 
 /// As [`step`] for a colour's faces, one of `n` rounds: pairs of two colours stay apart, and whether a pair is
@@ -74,7 +86,7 @@ pub(crate) fn round(
     target: &Target,
     rng: &mut Rng,
 ) -> [Moves; 2] {
-    step_dealing(DEALT / n as f64, faces, state, target, rng)
+    step_dealing(DEALT / n as f64, faces, state, target, rng, &AtomicBool::new(false))
 }
 
 /// As [`step`], about `dealt` faces dealt for every pair.
@@ -84,6 +96,7 @@ fn step_dealing(
     state: &mut State,
     target: &Target,
     rng: &mut Rng,
+    stop: &AtomicBool,
 ) -> [Moves; 2] {
     let data = target.data();
     let [mut splits, mut merges] = [Moves::default(); 2];
@@ -92,6 +105,9 @@ fn step_dealing(
     }
     let mut kernel = Kernel::new(faces, state, target);
     for &a in faces {
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
         let (b, is_near) = partner(a, data, rng);
         let Some([i, j]) = kernel.identities([a, b], state) else { continue };
         let to_split = effort(dealt, i, j, state);

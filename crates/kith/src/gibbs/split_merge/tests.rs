@@ -261,7 +261,7 @@ fn splits_and_merges_without_any_scan_visit_the_exact_posterior() {
     for dealt in [super::DEALT, 1.0] {
         visits_the_exact_posterior(&format!("dealt {dealt}"), |state, target, rng| {
             let faces: Vec<_> = target.data().faces().collect();
-            super::step_dealing(dealt, &faces, state, target, rng);
+            super::step_dealing(dealt, &faces, state, target, rng, &false.into());
         });
     }
 }
