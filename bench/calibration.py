@@ -24,6 +24,22 @@ import numpy as np
 SHARES = [0.05, 0.20, 0.47, 0.80]
 
 
+def read_options(text, **counts):
+    """FOLDER, --kith, --seed, and a number for each of `counts`."""
+    parser = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--kith", default="target/release/kith")
+    for name, count in {**counts, "seed": 1}.items():
+        parser.add_argument(f"--{name}", type=int, default=count)
+    return parser.parse_args()
+
+
+def read(folder):
+    """Embeddings, and who is on each."""
+    with open(folder / "faces.csv") as file:
+        return np.load(folder / "embeddings.npy"), [row["truth"] for row in csv.DictReader(file)]
+
+
 def run(*command):
     done = subprocess.run([str(part) for part in command], capture_output=True, text=True)
     if done.returncode > 1:
@@ -93,19 +109,9 @@ def report(what, share, rows):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--kith", default="target/release/kith")
-    parser.add_argument("--people", type=int, default=17)
-    parser.add_argument("--photos", type=int, default=15)
-    parser.add_argument("--asked", type=int, default=300)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--alone", type=int, default=300, help="photos asked about one by one")
-    options = parser.parse_args()
+    options = read_options(__doc__, people=17, photos=15, asked=300, alone=300)
     rng = np.random.default_rng(options.seed)
-    x = np.load(options.folder / "embeddings.npy")
-    with open(options.folder / "faces.csv") as file:
-        truth = [row["truth"] for row in csv.DictReader(file)]
+    x, truth = read(options.folder)
     train, names, familiar, strangers, known = chosen(truth, options, rng)
     name_of = {truth[row]: name for row, name in names.items()}
     print(f"\n{options.folder.name}: {len(known)} people, {len(train)} photos, {len(names)} names; seed {options.seed}")

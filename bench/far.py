@@ -8,8 +8,6 @@ photo at a time and about all of one c together, `watch` gets a frame at a time,
 P(stranger) per c, and how often it fell from one c to the next by more than 0.01 (a Monte Carlo answer moves by that). Needs numpy.
 """
 
-import argparse
-import csv
 import json
 import shutil
 import subprocess
@@ -19,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from calibration import run, write
+from calibration import read, read_options, run, write
 
 FACTORS = [1, 1.5, 2, 3, 5, 10]
 
@@ -50,20 +48,13 @@ def asked(kith, library, draws, train, folder, x):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--kith", default="target/release/kith")
-    parser.add_argument("--people", type=int, default=12)
-    parser.add_argument("--photos", type=int, default=12)
-    parser.add_argument("--strangers", type=int, default=12)
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
+    options = read_options(__doc__, people=12, photos=12, strangers=12)
     rng = np.random.default_rng(options.seed)
-    x = np.load(options.folder / "embeddings.npy").astype(np.float32)
+    x, truth = read(options.folder)
+    x = x.astype(np.float32)
     rows_of = defaultdict(list)
-    with open(options.folder / "faces.csv") as file:
-        for row, face in enumerate(csv.DictReader(file)):
-            rows_of[face["truth"]].append(row)
+    for row, person in enumerate(truth):
+        rows_of[person].append(row)
     people = sorted(person for person, rows in rows_of.items() if len(rows) >= options.photos)
     rng.shuffle(people)
     train = [row for person in people[: options.people] for row in rows_of[person][: options.photos]]

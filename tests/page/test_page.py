@@ -146,7 +146,15 @@ def test_a_picture_is_chosen_and_two_people_are_joined(opened, week):
     page.keyboard.press("Home")
     page.keyboard.press(" ")
     page.keyboard.press("p")
-    until(page, f"people/{somebody['person']}", lambda found: found["picture"] != somebody["picture"])
+    shown = f"people/{somebody['person']}"
+    until(page, shown, lambda found: found["picture"] != somebody["picture"])
+    page.locator(".toast button").last.click()
+    until(page, shown, lambda found: found["picture"] == somebody["picture"])
+    one.go("/history", ".act.undone")
+    one.shot("history-picture")
+    page.locator(".act button").first.click()
+    until(page, shown, lambda found: found["picture"] != somebody["picture"])
+    one.go(f"/people/{somebody['person']}", ".tile")
     before = api(page, "status")["n_people"]
     page.locator("button:text('Same as…')").click()
     page.wait_for_selector("dialog .choose li")
@@ -413,7 +421,7 @@ def test_a_slip_that_was_meant_so_stays_settled(opened, own_week):
     page.wait_for_selector(".toast:has-text('It was meant so')")
     assert said == [{"entry": 1, "meant": True}]
     page.locator(".toast button").last.click()
-    until(page, "status", lambda _: said[-1] == {"entry": 1, "meant": False})
+    until(page, "history", lambda history: [history["acts"][0][key] for key in ("kind", "stands")] == ["meant", False])
 
 
 def test_people_together_on_photos_are_not_joined_and_the_page_says_why(opened, own_week):

@@ -23,10 +23,10 @@ struct Figures(Vec<(&'static str, Value, String)>);
 /// Runs the verb.
 pub fn run(options: &BenchOptions) -> anyhow::Result<Outcome> {
     let (figures, json) = match &options.question {
-        Question::Sweep(options) => (sweep::run(options)?, options.json),
-        Question::Predict(options) => (predict::run(options)?, options.json),
-        Question::Stream(options) => (stream::run(options)?, options.json),
-        Question::Library(options) => (library::run(options)?, options.json),
+        Question::Sweep(options) => (sweep::run(options)?, options.crowd.json),
+        Question::Predict(options) => (predict::run(options)?, options.crowd.json),
+        Question::Stream(options) => (stream::run(options)?, options.crowd.json),
+        Question::Library(options) => (library::run(options)?, options.crowd.json),
     };
     let mut out = crate::progress::stdout();
     if json {

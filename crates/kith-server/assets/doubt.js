@@ -5,10 +5,10 @@ import { openFace } from "./widgets.js";
 import { texts } from "./texts.js";
 
 /** What looks like a slip was meant so: kept in the library, and taken back like everything. */
-async function mean(entry, meant = true) {
+async function mean(entry) {
   try {
-    await api("meant", { entry, meant });
-    toast(meant ? texts.doubt.keep : texts.undone, meant && (() => mean(entry, false)));
+    const done = await api("meant", { entry, meant: true });
+    toast(texts.doubt.keep, () => undo(done.act));
     tell("said");
     return true;
   } catch (error) { complain(error); return false; }

@@ -1,6 +1,6 @@
 // A person: who, when, where and with whom; all faces, the least sure first; and everything that can be said of them.
 
-import { api, canSay, complain, faceUrl, go, h, listen, say, sentence, tell, toast } from "./base.js";
+import { api, canSay, complain, faceUrl, go, h, listen, say, sentence, tell, toast, undo } from "./base.js";
 import { askForget, askName, askPerson, chip, grid, nameField, openFace, saidList, tile } from "./widgets.js";
 import { texts } from "./texts.js";
 
@@ -31,7 +31,7 @@ export function person(main, id) {
     if (!face) return;
     try {
       const done = await api(`people/${id}/picture`, { face });
-      toast(t.picture, done.before && done.before !== face ? () => picture(done.before) : undefined);
+      toast(t.picture, () => undo(done.act));
       faces.clear();
       tell("changed");
     } catch (error) { complain(error); }

@@ -226,6 +226,8 @@ export const texts = {
       same: () => "The same person",
       different: () => "Different people",
       ignore: (n) => (n > 1 ? `${many(n, "face")} are nobody` : "Nobody"),
+      picture: () => "Shown by this face",
+      meant: (n, name) => (name ? `${name} was meant` : "It was meant so"),
     },
     others: "came with the data",
     takenBack: "taken back",

@@ -2,7 +2,6 @@
 
 use std::sync::atomic::Ordering;
 
-use kith_store::meta::{MEANT, PICTURES};
 use kith_store::{Forget, Library, PersonId};
 use serde_json::{Value, json};
 
@@ -62,19 +61,7 @@ pub fn write(library: &Library, desk: &Desk, whom: &Forget, is_dry_run: bool) ->
     if is_dry_run {
         return Ok(value);
     }
-    let mut view = View::stored(library)?;
-    let (mut pictures, mut meant) = (view.pictures.clone(), view.meant.clone());
-    pictures.retain(|person, face| view.face(*face).is_some_and(|(owner, _)| owner.id == *person));
-    meant.retain(|entry| view.log.binary_search_by_key(entry, |entry| entry.id).is_ok());
-    library.set(PICTURES, to_text(&pictures)?)?;
-    library.set(MEANT, to_text(&meant)?)?;
-    (view.pictures, view.meant) = (pictures, meant);
-    desk.replace(view);
+    desk.replace(View::stored(library)?);
     desk.live.tell("said", &json!({"text": "forgotten"}));
     Ok(value)
-}
-
-/// As it is kept among the values of a library.
-pub fn to_text(value: &impl serde::Serialize) -> Result<String, Failure> {
-    serde_json::to_string(value).map_err(|error| Failure::refused(error.to_string()))
 }

@@ -89,15 +89,14 @@ pub fn about(view: &View, person: &Person) -> Value {
 pub fn slips(view: &View) -> Value {
     let slip = |doubt: &crate::view::Doubt| {
         let place = view.log.binary_search_by_key(&doubt.entry, |entry| entry.id).ok()?;
-        let entry = view.log.get(place).filter(|entry| entry.stands)?;
+        let entry = view.log.get(place).filter(|entry| entry.stands && view.meant(entry).is_none())?;
         let mut object = act(view, std::slice::from_ref(entry));
         object["entry"] = json!(entry.id);
         object["p"] = json!(doubt.p);
         object["looks_like"] = json!(doubt.looks_like.map(|row| shapes::face_of(view, row)));
         Some(object)
     };
-    let is_open = |doubt: &&crate::view::Doubt| !view.meant.contains(&doubt.entry);
-    view.doubtful.iter().filter(is_open).filter_map(slip).collect()
+    view.doubtful.iter().filter_map(slip).collect()
 }
 
 /// The number of an act, or nothing for the last one.

@@ -3,8 +3,7 @@
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, mpsc};
 
-use kith_store::meta::{MEANT, PICTURES};
-use kith_store::{ActId, EntryId, FaceRow, Forget, Library, NewPhoto, PersonId, Saying, StoreError};
+use kith_store::{ActId, EntryId, FaceRow, Forget, Kind, Library, NewPhoto, PersonId, Saying, StoreError};
 use serde_json::{Value, json};
 
 use crate::acts::{Act, Meant};
@@ -76,8 +75,8 @@ fn write(library: &Library, desk: &Desk, job: Job) -> Result<Value, Failure> {
             };
             (json!({"redone": redone, "text": "restored"}), Effect::Settled(Vec::new()))
         }
-        Job::Picture(person, face) => return choose_picture(library, desk, person, face),
-        Job::Meant(entry, is_meant) => return mean(library, desk, entry, is_meant),
+        Job::Picture(person, face) => choose_picture(library, desk, person, face)?,
+        Job::Meant(entry, is_meant) => (mean(library, desk, entry, is_meant)?, Effect::Shown),
         Job::Forget(whom, is_dry_run) => return forget::write(library, desk, &whom, is_dry_run),
         Job::Photo(photo, pipeline) => return store_photo(library, desk, *photo, &pipeline),
     };
@@ -86,40 +85,43 @@ fn write(library: &Library, desk: &Desk, job: Job) -> Result<Value, Failure> {
     Ok(value)
 }
 
-fn choose_picture(library: &Library, desk: &Desk, person: PersonId, face: FaceRow) -> Result<Value, Failure> {
+fn choose_picture(
+    library: &Library,
+    desk: &Desk,
+    person: PersonId,
+    face: FaceRow,
+) -> Result<(Value, Effect), Failure> {
     let view = desk.view();
-    let is_theirs = view.face(face).is_some_and(|(owner, _)| owner.id == person);
-    if !is_theirs {
+    let owner = view.face(face).map(|(owner, _)| owner).filter(|owner| owner.id == person);
+    let Some(owner) = owner else {
         return Err(Failure::refused(format!(
             "found a face that is not of person {person}, wanted one that is"
         )));
-    }
-    let before = view.person(person).map(|person| view.picture(person));
-    let mut pictures = view.pictures.clone();
-    pictures.insert(person, face);
-    library.set(PICTURES, forget::to_text(&pictures)?)?;
-    desk.change(|view| view.pictures = pictures);
-    let value = json!({"person": person, "face": face, "before": before, "text": "another picture"});
-    desk.live.tell("said", &value);
-    Ok(value)
+    };
+    let saying = Saying { kind: Kind::Picture, face, other: None, name: None };
+    let act = library.say(&desk.by, &[saying])?;
+    let before = view.picture(owner);
+    let value =
+        json!({"act": act, "person": person, "face": face, "before": before, "text": "another picture"});
+    Ok((value, Effect::Shown))
 }
 
 fn mean(library: &Library, desk: &Desk, entry: EntryId, is_meant: bool) -> Result<Value, Failure> {
     let view = desk.view();
-    if view.log.binary_search_by_key(&entry, |entry| entry.id).is_err() {
-        return Err(Failure::missing(format!("found no entry {entry}")));
-    }
-    let mut meant = view.meant.clone();
-    if is_meant {
-        meant.insert(entry)
-    } else {
-        meant.remove(&entry)
+    let missing = || Failure::missing(format!("found no entry {entry}"));
+    let place = view.log.binary_search_by_key(&entry, |entry| entry.id).map_err(|_| missing())?;
+    let said = &view.log[place];
+    let face = said.face.ok_or_else(missing)?;
+    let act = match view.meant(said) {
+        Some(act) if !is_meant => library.take_back(&desk.by, act).map(|_| Some(act))?,
+        None if is_meant => {
+            let name = said.name.and_then(|name| view.names.get(&name)).map(String::as_str);
+            let saying = Saying { kind: Kind::Meant, face, other: said.other, name };
+            Some(library.say(&desk.by, &[saying])?)
+        }
+        known => known,
     };
-    library.set(MEANT, forget::to_text(&meant)?)?;
-    desk.change(|view| view.meant = meant);
-    let value = json!({"entry": entry, "meant": is_meant, "text": "it was meant so"});
-    desk.live.tell("said", &value);
-    Ok(value)
+    Ok(json!({"act": act, "entry": entry, "meant": is_meant, "text": "it was meant so"}))
 }
 
 fn store_photo(library: &Library, desk: &Desk, photo: NewPhoto, pipeline: &str) -> Result<Value, Failure> {

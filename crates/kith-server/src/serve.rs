@@ -110,15 +110,17 @@ impl Desk {
     pub fn publish(&self, view: &View) {
         let mut pending = self.pending.lock().expect("nobody panics while holding it");
         pending.retain(|(entry, _)| *entry > view.last_entry());
-        let mut place = self.view.write().expect("nobody panics while holding it");
         let mut next = pending.iter().fold(view.clone(), |view, (_, effect)| view.after(effect));
+        let mut place = self.view.write().expect("nobody panics while holding it");
         if place.last_entry() > next.last_entry() {
-            (next.log, next.names) = (place.log.clone(), place.names.clone());
+            next.set_log(place.log.clone(), place.names.clone());
         }
-        next.pictures.clone_from(&place.pictures);
-        next.meant.clone_from(&place.meant);
         next.number = place.number + 1;
-        *place = Arc::new(next);
+        let former = std::mem::replace(&mut *place, Arc::new(next));
+        drop(place);
+        // A whole belief may go with it, which takes its time.
+        drop(pending);
+        drop(former);
     }
 
     /// Shows this and nothing of what was shown before.
@@ -142,13 +144,16 @@ impl Desk {
         }
         let last = log.last().map_or(EntryId(0), |entry| entry.id);
         let mut pending = self.pending.lock().expect("nobody panics while holding it");
-        pending.push((last, effect.clone()));
+        let is_news = effect != Effect::Shown;
         self.change(|view| {
             *view = view.after(&effect);
-            (view.log, view.names) = (Arc::new(log), names);
+            view.set_log(Arc::new(log), names);
         });
-        drop(pending);
-        self.wake();
+        if is_news {
+            pending.push((last, effect));
+            drop(pending);
+            self.wake();
+        }
         Ok(())
     }
 

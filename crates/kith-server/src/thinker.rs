@@ -35,6 +35,8 @@ pub fn run(library: &mut Library, desk: &Arc<Desk>) {
     // Learning has threads of its own, which it keeps while it waits for whoever asks.
     let Ok(pool) = rayon::ThreadPoolBuilder::new().num_threads(cores).build() else { return };
     let (mut believed, mut learnt): (Option<Moment>, Option<Moment>) = (None, None);
+    // Whether the library has been left as it is shown: an interrupted learning may have changed chains and model.
+    let mut is_as_shown = false;
     while !desk.is_ending() {
         let thought = (|| {
             if desk.is_forgetting.load(Ordering::Relaxed) {
@@ -46,12 +48,15 @@ pub fn run(library: &mut Library, desk: &Arc<Desk>) {
             desk.interrupt.store(desk.is_ending(), Ordering::Relaxed);
             let now = moment(library)?;
             if believed != Some(now) {
-                let has_learnt = believe(library, desk, believed.is_none())?;
+                let shown = desk.view().asked.clone().filter(|_| is_as_shown);
+                let has_learnt = believe(library, desk, shown.as_deref(), believed.is_none())?;
+                is_as_shown = true;
                 learnt = learnt.or(has_learnt.then_some(now));
                 believed = Some(now);
             } else if learnt != Some(now) && !desk.options.is_read_only && is_calm(desk, now) {
+                is_as_shown = false;
                 if pool.install(|| learn(&mut *library, desk))? {
-                    learnt = Some(now);
+                    (learnt, is_as_shown) = (Some(now), true);
                 }
             } else {
                 drop(thinking);
@@ -67,7 +72,7 @@ pub fn run(library: &mut Library, desk: &Arc<Desk>) {
 }
 
 fn moment(library: &Library) -> Result<Moment, StoreError> {
-    Ok((library.last_entry()?, library.n_faces()?))
+    Ok((library.last_evidence()?, library.n_faces()?))
 }
 
 /// Whether it is time to learn: there is somebody to learn of, and nobody asks.
@@ -80,18 +85,16 @@ fn doing(desk: &Desk, what: &'static str) {
     desk.live.tell("doing", &json!({"doing": what}));
 }
 
-/// Takes in what was seen and said; returns whether it had learnt before.
-fn believe(library: &Library, desk: &Arc<Desk>, is_first: bool) -> Result<bool, StoreError> {
+/// Takes in what was seen and said since what is `shown`; returns whether it had learnt before.
+fn believe(
+    library: &Library,
+    desk: &Arc<Desk>,
+    shown: Option<&Asked>,
+    is_first: bool,
+) -> Result<bool, StoreError> {
     doing(desk, "thinking");
     let before = desk.view();
-    let opened = match library.n_faces()? {
-        0 => None,
-        _ => match Believed::open(library) {
-            // All faces are ignored.
-            Err(StoreError::Refused(_)) => None,
-            opened => Some(opened?),
-        },
-    };
+    let opened = open(library, shown)?;
     let Some(mut opened) = opened else {
         desk.publish(&View::stored(library)?);
         doing(desk, "resting");
@@ -103,6 +106,24 @@ fn believe(library: &Library, desk: &Arc<Desk>, is_first: bool) -> Result<bool, 
     tell(desk, &changes, is_first);
     doing(desk, "resting");
     Ok(n_sweeps >= FEW_SWEEPS)
+}
+
+/// What is believed now: what was before with what was said since, where that is all; `None` where there is no face to
+/// believe anything of.
+fn open(library: &Library, before: Option<&Asked>) -> Result<Option<Believed>, StoreError> {
+    if let Some(before) = before
+        && let Some(believed) = before.believed.after_news(library)?
+    {
+        return Ok(Some(believed));
+    }
+    match library.n_faces()? {
+        0 => Ok(None),
+        _ => match Believed::open(library) {
+            // All faces are ignored.
+            Err(StoreError::Refused(_)) => Ok(None),
+            opened => opened.map(Some),
+        },
+    }
 }
 
 /// Shows what is believed: people first, then questions, then what is doubted.

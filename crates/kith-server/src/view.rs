@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use crate::alike::{Alike, Looks, Piece};
 use kith::belief::{About, Question};
-use kith_store::meta::{MEANT, PICTURES};
 use kith_store::{
-    Asked, Entry, EntryId, FaceRow, FrameRow, Kind, Library, Member, NameRow, Person, PersonId, Photo,
+    ActId, Asked, Entry, EntryId, FaceRow, FrameRow, Kind, Library, Member, NameRow, Person, PersonId, Photo,
     StoreError,
 };
 
@@ -20,10 +19,8 @@ pub struct View {
     place_of: Arc<HashMap<PersonId, usize>>,
     face_at: Arc<HashMap<FaceRow, (usize, usize)>>,
     pub frames: Arc<BTreeMap<FrameRow, Vec<FaceRow>>>,
-    /// The faces that people are shown by, where somebody chose one.
-    pub pictures: BTreeMap<PersonId, FaceRow>,
-    /// Entries that look like slips and were meant so.
-    pub meant: BTreeSet<EntryId>,
+    /// The faces that people are shown by, where somebody chose one: the latest choice counts.
+    pictures: BTreeMap<PersonId, FaceRow>,
     pub log: Arc<Vec<Entry>>,
     pub names: HashMap<NameRow, String>,
     pub photos: Arc<Vec<Photo>>,
@@ -64,6 +61,8 @@ pub enum Effect {
     Joined(PersonId, PersonId),
     /// Faces are nobody's.
     Gone(Vec<FaceRow>),
+    /// Only how things are shown; there is nothing to believe.
+    Shown,
     /// Belief will tell; questions about these faces are answered.
     Settled(Vec<FaceRow>),
     /// All of these.
@@ -76,7 +75,7 @@ impl Effect {
         match self {
             Self::Joined(..) | Self::Gone(_) => true,
             Self::Several(all) => all.iter().any(Self::moves),
-            Self::Named(..) | Self::Settled(_) => false,
+            Self::Named(..) | Self::Settled(_) | Self::Shown => false,
         }
     }
 }
@@ -91,12 +90,8 @@ impl View {
                 place.insert(library.name_of(name)?);
             }
         }
-        let pictures = library.get(PICTURES)?.and_then(|text| serde_json::from_str(&text).ok());
-        let meant = library.get(MEANT)?.and_then(|text| serde_json::from_str(&text).ok());
         let mut view = Self {
-            meant: meant.unwrap_or_default(),
             people: library.people()?.into_iter().map(Arc::new).collect(),
-            pictures: pictures.unwrap_or_default(),
             log: log.into(),
             names,
             ..Self::default()
@@ -146,6 +141,27 @@ impl View {
         }
         frames.values_mut().for_each(|faces| faces.sort_unstable());
         (self.face_at, self.frames) = (Arc::new(face_at), Arc::new(frames));
+        self.find_pictures();
+    }
+
+    /// This was said.
+    pub fn set_log(&mut self, log: Arc<Vec<Entry>>, names: HashMap<NameRow, String>) {
+        (self.log, self.names) = (log, names);
+        self.find_pictures();
+    }
+
+    fn find_pictures(&mut self) {
+        let chosen = self.log.iter().filter(|entry| entry.stands && entry.kind == Kind::Picture);
+        let of_person = |entry: &Entry| Some((self.face(entry.face?)?.0.id, entry.face?));
+        self.pictures = chosen.filter_map(of_person).collect();
+    }
+
+    /// The act that says that what an entry says was meant so.
+    pub fn meant(&self, entry: &Entry) -> Option<ActId> {
+        let said = |entry: &Entry| (entry.face, entry.other, entry.name);
+        let is_it = |later: &&Entry| later.kind == Kind::Meant && later.stands && said(later) == said(entry);
+        let later = self.log.iter().rev().take_while(|later| later.id > entry.id);
+        later.filter(is_it).map(|later| later.act).next()
     }
 
     /// A person.
@@ -166,9 +182,7 @@ impl View {
 
     /// The face that a person is shown by.
     pub fn picture(&self, person: &Person) -> FaceRow {
-        let chosen = self.pictures.get(&person.id).copied();
-        let is_theirs = |row: &FaceRow| self.face(*row).is_some_and(|(owner, _)| owner.id == person.id);
-        chosen.filter(is_theirs).unwrap_or(person.faces[0].row)
+        self.pictures.get(&person.id).copied().unwrap_or(person.faces[0].row)
     }
 
     /// The number by which the photo of a frame is asked for: a photo's row, or the frame's where there are no photos.
@@ -238,6 +252,7 @@ impl View {
                 rows.clone()
             }
             Effect::Settled(rows) => rows.clone(),
+            Effect::Shown => Vec::new(),
             Effect::Several(all) => all.iter().flat_map(|effect| self.take(effect)).collect(),
         }
     }

@@ -340,10 +340,50 @@ fn what_was_meant_so_is_kept_in_the_library() {
     page.post("/api/v1/acts", r#"{"kind":"name","faces":[1],"name":"Ann"}"#);
     assert_eq!(page.post("/api/v1/meant", r#"{"entry":77,"meant":true}"#).code(), "not_found");
     assert_eq!(page.post("/api/v1/meant", r#"{"entry":1,"meant":true}"#).status, 200);
-    let kept = || Library::open_to_read(&page.lib).unwrap().get(kith_store::meta::MEANT).unwrap();
-    assert_eq!(kept().as_deref(), Some("[1]"));
+    let kept = || {
+        let log = Library::open_to_read(&page.lib).unwrap().log().unwrap();
+        log.iter().filter(|entry| entry.kind == kith_store::Kind::Meant && entry.stands).count()
+    };
+    assert_eq!(kept(), 1);
+    assert_eq!(page.post("/api/v1/meant", r#"{"entry":1,"meant":true}"#).status, 200);
+    assert_eq!(kept(), 1, "once is enough");
     assert_eq!(page.post("/api/v1/meant", r#"{"entry":1,"meant":false}"#).status, 200);
-    assert_eq!(kept().as_deref(), Some("[]"));
+    assert_eq!(kept(), 0);
+    assert_eq!(page.post("/api/v1/redo", "{}").status, 200);
+    assert_eq!(kept(), 1, "an act like others");
+}
+
+#[test]
+fn a_chosen_picture_is_an_act_like_others() {
+    let mut page = Running::new();
+    let people = page.until("/api/v1/people", |people| people["total"] == 3);
+    let id = people["people"][0]["person"].as_i64().unwrap();
+    let picture =
+        |page: &Running| page.get(&format!("/api/v1/people/{id}")).json()["picture"].as_i64().unwrap();
+    let faces = page.get(&format!("/api/v1/people/{id}/faces")).json();
+    let rows = faces["faces"].as_array().unwrap().iter().map(|face| face["row"].as_i64().unwrap());
+    let first = picture(&page);
+    let chosen = rows.clone().find(|&row| row != first).unwrap();
+    let choose = |page: &Running, row: i64| {
+        page.post(&format!("/api/v1/people/{id}/picture"), &json!({"face": row}).to_string())
+    };
+    let done = choose(&page, chosen).json();
+    assert_eq!((&done["before"], picture(&page)), (&json!(first), chosen));
+    let history = page.get("/api/v1/history").json();
+    assert_eq!((&history["total"], &history["acts"][0]["kind"]), (&json!(1), &json!("picture")));
+    page.post("/api/v1/undo", &json!({"act": done["act"]}).to_string());
+    assert_eq!(picture(&page), first);
+    page.post("/api/v1/redo", "{}");
+    assert_eq!(picture(&page), chosen);
+    let foreign = (1..=16).find(|row| !rows.clone().any(|own| own == *row)).unwrap();
+    assert_eq!(choose(&page, foreign).code(), "refused");
+    // It goes with the face, wherever that is, and is there when the page is opened again.
+    page.until("/api/v1/status", |status| status["doing"] == "resting");
+    let lib = page.lib.clone();
+    page.end();
+    let log = Library::open_to_read(&lib).unwrap().log().unwrap();
+    let kinds: Vec<&str> = log.iter().map(|entry| entry.kind.as_str()).collect();
+    assert_eq!(kinds, ["picture", "undo", "redo"]);
 }
 
 #[test]

@@ -4,13 +4,14 @@
 use std::collections::{BTreeSet, HashMap};
 
 use kith::belief::{Belief, Chains, News};
-use kith::chain::Draw;
+use kith::chain::{Draw, Memory};
 use kith::data::Statement;
 use kith::ids::FaceId;
 use kith::target::Target;
 
 use crate::ids::{EntryId, FaceRow};
 use crate::log::{Entry, Kind};
+use crate::memory::Bodies;
 use crate::meta::{BELIEVED, SEED};
 use crate::model::model;
 use crate::snapshot::{Meaning, Rows, Snapshot};
@@ -31,18 +32,44 @@ impl Believed {
     pub fn open(library: &Library) -> Result<Self, StoreError> {
         let (target, rows) = library.target(None)?;
         let (seed, believed) = (library.get(SEED)?.unwrap_or(1), library.get(BELIEVED)?);
-        if believed == Some(rows.last_entry())
+        if believed == Some(rows.last_evidence())
             && let Some(draws) = library.draws(&rows)?
         {
             return Ok(Self { belief: Belief::of_draws(target, draws, seed), rows });
         }
         let (belief, touched) = rows.guarded(|| catch_up(library, target, &rows, believed))??;
-        let mut believed = Self { belief, rows };
-        match believed.save(library, Some(&touched)) {
+        Self { belief, rows }.kept(library, &touched)
+    }
+
+    /// Keeps it, if that can be; only `touched` faces may change to another person.
+    fn kept(mut self, library: &Library, touched: &BTreeSet<FaceId>) -> Result<Self, StoreError> {
+        match self.save(library, Some(touched)) {
             // Another process writes: the answer is as good without being kept.
-            Ok(()) | Err(StoreError::Busy { .. }) => Ok(believed),
+            Ok(()) | Err(StoreError::Busy { .. }) => Ok(self),
             Err(error) => Err(error),
         }
+    }
+
+    /// What is believed after what was said since, without reading faces anew. `None` where that cannot be told so: an
+    /// act was taken back, or faces came or went.
+    pub fn after_news(&self, library: &Library) -> Result<Option<Self>, StoreError> {
+        let log = library.log()?;
+        let is_told =
+            |entry: &Entry| matches!(entry.kind, Kind::Name | Kind::Not | Kind::Same | Kind::Different);
+        let mut news = log.iter().filter(|entry| entry.id > self.rows.last_evidence());
+        let n_ignored = library.n_faces()?.checked_sub(self.rows.faces.len() + self.rows.set_aside.len());
+        let all_told = news.all(|entry| is_told(entry) || !entry.kind.is_evidence());
+        if !all_told || n_ignored != Some(self.rows.n_ignored()) {
+            return Ok(None);
+        }
+        let (mut rows, mut target) = (self.rows.clone(), self.belief.target().clone());
+        let said = rows.hear_news(library, &mut target)?;
+        let person_of = library.person_of_faces(&rows)?;
+        let news = News { said, person_of: &person_of, moment: rows.last_evidence().0 as u64 };
+        let memories = self.belief.draws().iter().map(Memory::of).collect();
+        let seed = library.get(SEED)?.unwrap_or(1);
+        let (belief, touched) = rows.guarded(|| Belief::catch_up(target, memories, seed, news))?;
+        Self { belief, rows }.kept(library, &touched).map(Some)
     }
 
     /// Brings the chains back, if they are not there.
@@ -59,17 +86,20 @@ impl Believed {
         library: &Library,
         touched: Option<&BTreeSet<FaceId>>,
     ) -> Result<(), StoreError> {
-        let (chains, draws) = (self.belief.now(), self.belief.draws());
+        let people = library.made_out(self.belief.draws(), &self.rows, touched)?;
+        let chains = Bodies::of(&self.belief.now(), &self.rows);
+        let draws = Bodies::of(self.belief.draws(), &self.rows);
         library.write(|_| {
-            library.remember(&chains, draws, &self.rows)?;
-            library.set_people(draws, &self.rows, touched)?;
-            library.set(BELIEVED, self.rows.last_entry())
+            library.remember(&chains, &draws)?;
+            library.set_people(&people, &self.rows)?;
+            library.set(BELIEVED, self.rows.last_evidence())
         })
     }
 
     /// Keeps the chains only; draws go on from where they were when somebody asks.
     pub(crate) fn save_chains(&self, library: &Library) -> Result<(), StoreError> {
-        library.write(|_| library.remember_chains(&self.belief.now(), &self.rows))
+        let chains = Bodies::of(&self.belief.now(), &self.rows);
+        library.write(|_| library.remember_chains(&chains))
     }
 
     /// Takes in what was said since, without reading faces anew; returns the faces it was said of. Chains are
@@ -122,7 +152,7 @@ impl Believed {
 impl Library {
     /// Whether people are as everything that was seen and said makes them; then nothing need be read of faces.
     pub fn is_believed(&self) -> Result<bool, StoreError> {
-        if self.get(BELIEVED)? != Some(self.last_entry()?) {
+        if self.get(BELIEVED)? != Some(self.last_evidence()?) {
             return Ok(false);
         }
         let count =
@@ -170,6 +200,6 @@ fn catch_up(
     }
     let said = rows.said_since(believed);
     let person_of = library.person_of_faces(rows)?;
-    let news = News { said, person_of: &person_of, moment: rows.last_entry().0 as u64 };
+    let news = News { said, person_of: &person_of, moment: rows.last_evidence().0 as u64 };
     Ok(Belief::catch_up(target, memories, seed, news))
 }

@@ -10,8 +10,10 @@ use kith::chain::{Chain, Watch};
 
 use crate::belief::Believed;
 use crate::ids::PersonId;
+use crate::memory::Bodies;
 use crate::meta::{BELIEVED, SEED};
 use crate::people::Person;
+use crate::snapshot::Rows;
 use crate::{Library, StoreError};
 
 /// What has been learnt is kept so often, so that whoever is interrupted goes on from there.
@@ -104,16 +106,9 @@ impl Believed {
             let n_people = round.n_people();
             (told.goes_on)(&Progress { sweeps: (round.learnt.sweeps, round.most_sweeps), n_people, r_hat });
             if is_awaited || saved.elapsed() >= KEPT_EVERY {
-                let draws = round.draws();
-                let written = library.write(|_| {
-                    library.remember(&round.now(), &draws, &rows)?;
-                    if std::mem::take(&mut is_awaited) {
-                        library.set_people(&draws, &rows, None)?;
-                    }
-                    Ok(())
-                });
+                let first = std::mem::take(&mut is_awaited);
+                failed = keep_round(library, round, &rows, first).err();
                 saved = Instant::now();
-                failed = written.err();
             }
             if failed.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
@@ -132,6 +127,17 @@ impl Believed {
         changes.r_hat = learnt.r_hat;
         Ok((believed, changes))
     }
+}
+
+/// Keeps what a round came to, and the first people.
+fn keep_round(library: &Library, round: &Round<'_>, rows: &Rows, is_first: bool) -> Result<(), StoreError> {
+    let draws = round.draws();
+    let people = is_first.then(|| library.made_out(&draws, rows, None)).transpose()?;
+    let [chains, draws] = [&round.now(), &draws].map(|draws| Bodies::of(draws, rows));
+    library.write(|_| {
+        library.remember(&chains, &draws)?;
+        people.iter().try_for_each(|people| library.set_people(people, rows))
+    })
 }
 
 impl Changes {

@@ -29,6 +29,10 @@ pub enum Kind {
     Different,
     /// A face is nobody's: a statue, a poster.
     Ignore,
+    /// A face is the one that its person is shown by.
+    Picture,
+    /// What was said of a face, which looks like a slip, was meant so.
+    Meant,
     /// An earlier act is taken back.
     Undo,
     /// An act that was taken back stands again.
@@ -36,12 +40,14 @@ pub enum Kind {
 }
 
 impl Kind {
-    const ALL: [(Self, &'static str); 7] = [
+    const ALL: [(Self, &'static str); 9] = [
         (Self::Name, "name"),
         (Self::Not, "not"),
         (Self::Same, "same"),
         (Self::Different, "different"),
         (Self::Ignore, "ignore"),
+        (Self::Picture, "picture"),
+        (Self::Meant, "meant"),
         (Self::Undo, "undo"),
         (Self::Redo, "redo"),
     ];
@@ -59,9 +65,16 @@ impl Kind {
             Self::Same => format!("{face} and {other} are the same person"),
             Self::Different => format!("{face} and {other} are different people"),
             Self::Ignore => format!("{face} is nobody"),
+            Self::Picture => format!("{face} is the picture of its person"),
+            Self::Meant => format!("what was said of {face} was meant so"),
             Self::Undo => "taken back".to_owned(),
             Self::Redo => "restored".to_owned(),
         }
+    }
+
+    /// Whether it says something of who is who, rather than of how that is shown.
+    pub fn is_evidence(self) -> bool {
+        !matches!(self, Self::Picture | Self::Meant)
     }
 
     /// From its word.
@@ -184,9 +197,11 @@ impl Library {
         Ok(entries)
     }
 
-    /// The last entry of the log.
-    pub fn last_entry(&self) -> Result<EntryId, StoreError> {
-        let query = "SELECT coalesce(max(id), 0) FROM evidence";
+    /// The last entry of the log that says something of who is who, or takes that back.
+    pub fn last_evidence(&self) -> Result<EntryId, StoreError> {
+        let query = "WITH shown AS (SELECT id, act FROM evidence WHERE kind IN ('picture', 'meant')) \
+                     SELECT coalesce(max(id), 0) FROM evidence WHERE id NOT IN (SELECT id FROM shown) \
+                     AND (undoes IS NULL OR undoes NOT IN (SELECT act FROM shown))";
         self.run(|| self.connection.query_row(query, [], |row| row.get(0)))
     }
 

@@ -8,6 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use kith::chain::{Draw, Globals, Memory};
 use kith::ids::LabelId;
+use rayon::prelude::*;
 use rusqlite::{Connection, params};
 use serde::{Deserialize, Serialize};
 
@@ -57,6 +58,16 @@ fn encode(draw: &Draw, rows: &Rows) -> Vec<u8> {
     let numbers: Vec<u32> = draw.scales.iter().map(|&scale| u32::from(scale)).collect();
     let scales = sorted(&rows.faces, &numbers);
     join(&Stored { seats, contexts, scales, body })
+}
+
+/// Chains or draws as they are stored, each with the number of its chain: made before a transaction begins, for
+/// others wait for its end.
+pub(crate) struct Bodies(Vec<(u32, Vec<u8>)>);
+
+impl Bodies {
+    pub(crate) fn of(draws: &[Draw], rows: &Rows) -> Self {
+        Self(draws.par_iter().map(|draw| (draw.chain, encode(draw, rows))).collect())
+    }
 }
 
 /// Numbers by row, in the order of the rows.
@@ -201,22 +212,21 @@ impl Library {
     }
 
     /// Remembers chains and draws in place of earlier ones, inside the caller's transaction.
-    pub(crate) fn remember(&self, chains: &[Draw], draws: &[Draw], rows: &Rows) -> Result<(), StoreError> {
-        self.remember_chains(chains, rows)?;
+    pub(crate) fn remember(&self, chains: &Bodies, draws: &Bodies) -> Result<(), StoreError> {
+        self.remember_chains(chains)?;
         let connection = &self.connection;
         self.run(|| connection.execute("DELETE FROM draws", []))?;
-        for draw in draws {
-            let body = encode(draw, rows);
-            self.run(|| connection.execute("INSERT INTO draws (body) VALUES (?1)", [&body]))?;
-            self.seal(Of::Draw, connection.last_insert_rowid(), &body)?;
+        for (_, body) in &draws.0 {
+            self.run(|| connection.execute("INSERT INTO draws (body) VALUES (?1)", [body]))?;
+            self.seal(Of::Draw, connection.last_insert_rowid(), body)?;
         }
         Ok(())
     }
 
     /// Remembers chains in place of earlier ones, inside the caller's transaction.
-    pub(crate) fn remember_chains(&self, chains: &[Draw], rows: &Rows) -> Result<(), StoreError> {
+    pub(crate) fn remember_chains(&self, chains: &Bodies) -> Result<(), StoreError> {
         self.run(|| self.connection.execute("DELETE FROM chains", []))?;
-        chains.iter().try_for_each(|draw| self.put_chain(draw.chain, &encode(draw, rows)))
+        chains.0.iter().try_for_each(|(number, body)| self.put_chain(*number, body))
     }
 
     fn put_chain(&self, number: u32, body: &[u8]) -> Result<(), StoreError> {

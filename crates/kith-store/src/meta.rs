@@ -41,10 +41,6 @@ pub const MODEL: Meta<String> = Meta::named("model");
 pub const MODEL_FACES: Meta<usize> = Meta::named("model_faces");
 /// How photos get their contexts.
 pub const PHOTO_CONTEXT: Meta<String> = Meta::named("photo_context");
-/// The face that each person is shown by, where somebody chose one: JSON, person to face.
-pub const PICTURES: Meta<String> = Meta::named("pictures");
-/// Entries of the log that look like slips and were meant so: a JSON list of their ids.
-pub const MEANT: Meta<String> = Meta::named("meant");
 /// There when the model was learnt from other people.
 pub const BACKGROUND: Meta<u8> = Meta::named("background");
 

@@ -82,6 +82,20 @@ impl Person {
     }
 }
 
+/// Who is who, before it is written down.
+pub(crate) struct MadeOut {
+    people: Vec<Known>,
+    clusters: Clusters,
+}
+
+/// Who a cluster is, unless it is somebody new; the name, and how sure that is.
+struct Known {
+    cluster: usize,
+    person: Option<PersonId>,
+    name: Option<NameRow>,
+    p: f64,
+}
+
 /// When something was, in seconds since 1970; a time without a zone, as photos have it, is taken for Greenwich's.
 pub fn seconds(time: &str) -> Option<f64> {
     kith_io::time::seconds(time).or_else(|| kith_io::time::seconds(&format!("{time}Z")))
@@ -98,14 +112,14 @@ impl Library {
         Ok(rows.faces.iter().map(|row| person_of.get(row).copied()).collect())
     }
 
-    /// Writes down who is who, inside the caller's transaction: people keep their ids where clusters overlap. Faces that
-    /// are not `touched`, where that is given, stay with whom they were.
-    pub(crate) fn set_people(
+    /// Makes out who is who: people keep their ids where clusters overlap. Faces that are not `touched`, where that is
+    /// given, stay with whom they were.
+    pub(crate) fn made_out(
         &self,
         draws: &[Draw],
         rows: &Rows,
         touched: Option<&BTreeSet<FaceId>>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<MadeOut, StoreError> {
         let before = self.person_of_faces(rows)?;
         let labels = representative(&partitions(draws)).labels;
         let matched = matched(&labels, &before);
@@ -124,28 +138,48 @@ impl Library {
         };
         let of_face: Vec<u32> = people.iter().map(number).collect();
         let clusters = Clusters::with(of_face, draws, rows.names.len());
+        let named = |((person, _), cluster): ((Option<PersonId>, Reverse<u32>), u32)| {
+            let name = clusters.names[cluster as usize];
+            let (row, p) =
+                (name.map(|(label, _)| rows.names[label.index()]), name.map_or(0.0, |name| name.1));
+            Known { cluster: cluster as usize, person, name: row, p }
+        };
+        Ok(MadeOut { people: numbers.into_iter().map(named).collect(), clusters })
+    }
+
+    /// Writes down who is who where that is news, inside the caller's transaction, which is to be short: whoever says
+    /// something waits for it.
+    pub(crate) fn set_people(&self, made_out: &MadeOut, rows: &Rows) -> Result<(), StoreError> {
+        let MadeOut { people, clusters } = made_out;
         let connection = &self.connection;
         self.run(|| {
-            connection.execute("DELETE FROM members", [])?;
-            let mut ids = vec![PersonId(0); numbers.len()];
-            for (&(person, _), &cluster) in &numbers {
-                let name = clusters.names[cluster as usize];
-                let row = name.map(|(label, _)| rows.names[label.index()]);
-                let p = name.map_or(0.0, |name| name.1);
-                ids[cluster as usize] = if let Some(person) = person {
-                    let update = "UPDATE people SET name = ?2, name_p = ?3 WHERE id = ?1";
-                    connection.prepare_cached(update)?.execute(params![person, row, p])?;
-                    person
-                } else {
-                    let insert = "INSERT INTO people (name, name_p) VALUES (?1, ?2)";
-                    connection.prepare_cached(insert)?.execute(params![row, p])?;
-                    PersonId(connection.last_insert_rowid())
-                };
+            let mut query = connection.prepare("SELECT id, name, name_p FROM people")?;
+            let known = query.query_map([], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?;
+            let known: HashMap<PersonId, (Option<NameRow>, f64)> = known.collect::<Result<_, _>>()?;
+            let mut ids = vec![PersonId(0); people.len()];
+            for &Known { cluster, person, name, p } in people {
+                if person.is_none_or(|person| known.get(&person) != Some(&(name, p))) {
+                    let insert = "INSERT INTO people (id, name, name_p) VALUES (?1, ?2, ?3) \
+                                  ON CONFLICT (id) DO UPDATE SET name = ?2, name_p = ?3";
+                    connection.prepare_cached(insert)?.execute(params![person, name, p])?;
+                }
+                ids[cluster] = person.unwrap_or_else(|| PersonId(connection.last_insert_rowid()));
             }
-            let mut insert = connection.prepare_cached("INSERT INTO members VALUES (?1, ?2, ?3)")?;
+            let mut query = connection.prepare("SELECT face, person, p FROM members")?;
+            let known = query.query_map([], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?;
+            let mut known: HashMap<FaceRow, (PersonId, f64)> = known.collect::<Result<_, _>>()?;
+            let insert = "INSERT INTO members VALUES (?1, ?2, ?3) ON CONFLICT (face) DO UPDATE SET \
+                          person = excluded.person, p = excluded.p";
+            let mut insert = connection.prepare_cached(insert)?;
             for (face, &row) in rows.faces.iter().enumerate() {
                 let person = ids[clusters.of_face[face] as usize];
-                insert.execute(params![row, person, clusters.certainty[face].clamp(0.0, 1.0)])?;
+                let p = clusters.certainty[face].clamp(0.0, 1.0);
+                if known.remove(&row) != Some((person, p)) {
+                    insert.execute(params![row, person, p])?;
+                }
+            }
+            for row in known.into_keys() {
+                connection.prepare_cached("DELETE FROM members WHERE face = ?1")?.execute([row])?;
             }
             connection.execute("DELETE FROM people WHERE id NOT IN (SELECT person FROM members)", [])?;
             Ok(())

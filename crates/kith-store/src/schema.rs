@@ -8,7 +8,7 @@ use crate::sums::seal_all;
 pub const APPLICATION_ID: i32 = 0x6b69_7468;
 
 /// Step k brings a library from version k to k + 1.
-const STEPS: [&str; 3] = [VERSION_1, VERSION_2, VERSION_3];
+const STEPS: [&str; 4] = [VERSION_1, VERSION_2, VERSION_3, VERSION_4];
 
 /// All tables.
 pub const TABLES: [&str; 14] = [
@@ -164,4 +164,41 @@ CREATE TABLE sums (
 CREATE TRIGGER sum_of_face AFTER DELETE ON faces BEGIN DELETE FROM sums WHERE of = 'faces' AND row = OLD.id; END;
 CREATE TRIGGER sum_of_chain AFTER DELETE ON chains BEGIN DELETE FROM sums WHERE of = 'chains' AND row = OLD.number; END;
 CREATE TRIGGER sum_of_draw AFTER DELETE ON draws BEGIN DELETE FROM sums WHERE of = 'draws' AND row = OLD.id; END;
+";
+
+/// The picture that somebody chose, and what was meant so, came into the log: they were values in `meta`.
+const VERSION_4: &str = "
+CREATE TABLE said (
+    id     INTEGER PRIMARY KEY AUTOINCREMENT,
+    act    INTEGER NOT NULL,
+    at     REAL NOT NULL,
+    by     TEXT NOT NULL,
+    kind   TEXT NOT NULL CHECK (kind IN
+           ('name', 'not', 'same', 'different', 'ignore', 'picture', 'meant', 'undo', 'redo')),
+    face   INTEGER REFERENCES faces (id),
+    other  INTEGER REFERENCES faces (id),
+    name   INTEGER REFERENCES names (id),
+    undoes INTEGER
+);
+INSERT INTO said SELECT * FROM evidence;
+DELETE FROM sqlite_sequence WHERE name = 'said';
+INSERT INTO sqlite_sequence (name, seq) SELECT 'said', seq FROM sqlite_sequence WHERE name = 'evidence';
+DROP TABLE evidence;
+ALTER TABLE said RENAME TO evidence;
+CREATE INDEX evidence_of_face ON evidence (face);
+CREATE INDEX evidence_of_other ON evidence (other);
+CREATE INDEX evidence_of_name ON evidence (name);
+
+INSERT INTO evidence (act, at, by, kind, face)
+SELECT (SELECT coalesce(max(act), 0) FROM evidence) + row_number() OVER (ORDER BY chosen.value),
+       strftime('%s', 'now'), 'page', 'picture', chosen.value
+FROM meta, json_each(CASE WHEN json_valid(meta.value) THEN meta.value ELSE '{}' END) AS chosen
+WHERE meta.key = 'pictures' AND chosen.value IN (SELECT id FROM faces);
+INSERT INTO evidence (act, at, by, kind, face, other, name)
+SELECT (SELECT coalesce(max(act), 0) FROM evidence) + row_number() OVER (ORDER BY entry.id),
+       strftime('%s', 'now'), 'page', 'meant', entry.face, entry.other, entry.name
+FROM meta, json_each(CASE WHEN json_valid(meta.value) THEN meta.value ELSE '[]' END) AS meant
+JOIN evidence AS entry ON entry.id = meant.value
+WHERE meta.key = 'meant';
+DELETE FROM meta WHERE key IN ('pictures', 'meant');
 ";

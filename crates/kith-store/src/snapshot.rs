@@ -37,6 +37,7 @@ pub struct Rows {
     /// Faces that are left out because they cannot be of the same network, and why.
     pub set_aside: Vec<String>,
     face_of: HashMap<FaceRow, FaceId>,
+    ignored: BTreeSet<FaceRow>,
 }
 
 impl Library {
@@ -125,7 +126,7 @@ impl Library {
         })?;
         let rows: Vec<Row> = rows.into_iter().filter(|row| !ignored.contains(&row.id)).collect();
         let (rows, set_aside) = without_strange(rows);
-        snapshot.rows.set_aside = set_aside;
+        (snapshot.rows.set_aside, snapshot.rows.ignored) = (set_aside, ignored);
         for rows in rows.chunk_by(|a, b| a.frame == b.frame) {
             let faces: Vec<NewFace<'_>> =
                 rows.iter().map(|row| NewFace { embedding: &row.embedding, name: None }).collect();
@@ -179,6 +180,11 @@ impl Rows {
         self.face_of.get(&row).copied()
     }
 
+    /// How many faces are ignored.
+    pub(crate) fn n_ignored(&self) -> usize {
+        self.ignored.len()
+    }
+
     /// Runs a computation about these faces; one that no weights can be worked out for is named.
     pub(crate) fn guarded<T>(&self, work: impl FnOnce() -> T) -> Result<T, StoreError> {
         kith::unweighable::guarded(work).map_err(|of| {
@@ -213,7 +219,7 @@ impl Rows {
         library: &Library,
         target: &mut Target,
     ) -> Result<BTreeSet<FaceId>, StoreError> {
-        let last = self.last_entry();
+        let last = self.last_evidence();
         self.log = library.log()?;
         for (row, name) in library.texts("names")?.into_iter().skip(self.names.len()) {
             target.know_name(&name);
@@ -238,9 +244,13 @@ impl Rows {
         Ok(faces)
     }
 
-    /// The last entry of the log that has been seen.
-    pub fn last_entry(&self) -> EntryId {
-        self.log.last().map_or(EntryId(0), |entry| entry.id)
+    /// The last entry of the log that has been seen and says something of who is who.
+    pub fn last_evidence(&self) -> EntryId {
+        let says = |entry: &&Entry| match entry.undoes {
+            None => entry.kind.is_evidence(),
+            Some(act) => self.log.iter().any(|other| other.act == act && other.kind.is_evidence()),
+        };
+        self.log.iter().rev().find(says).map_or(EntryId(0), |entry| entry.id)
     }
 
     /// The faces that something was said of since an entry of the log, or ever.
@@ -251,14 +261,13 @@ impl Rows {
 
     /// The faces that an entry is about.
     pub fn faces_of(&self, entry: &Entry) -> Vec<FaceId> {
-        let rows = match entry.undoes {
-            None => vec![entry.face, entry.other],
-            Some(act) => {
-                let undone = self.log.iter().filter(|other| other.act == act);
-                undone.flat_map(|entry| [entry.face, entry.other]).collect()
-            }
+        let entries: Vec<&Entry> = match entry.undoes {
+            None => vec![entry],
+            Some(act) => self.log.iter().filter(|other| other.act == act).collect(),
         };
-        rows.into_iter().flatten().filter_map(|row| self.face_of(row)).collect()
+        let entries = entries.into_iter().filter(|entry| entry.kind.is_evidence());
+        let rows = entries.flat_map(|entry| [entry.face, entry.other]).flatten();
+        rows.filter_map(|row| self.face_of(row)).collect()
     }
 
     /// What an entry says, where it says something about pairs or denies a name; and the name it gives.
@@ -275,7 +284,7 @@ impl Rows {
             Kind::Not => Meaning::Said(Statement::Not(face, label?)),
             Kind::Same => Meaning::Said(Statement::Same(face, other?)),
             Kind::Different => Meaning::Said(Statement::Different(face, other?)),
-            Kind::Ignore | Kind::Undo | Kind::Redo => return None,
+            Kind::Ignore | Kind::Picture | Kind::Meant | Kind::Undo | Kind::Redo => return None,
         })
     }
 }

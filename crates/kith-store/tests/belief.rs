@@ -172,3 +172,41 @@ fn a_stream_is_stored_and_answered_and_goes_on_after_a_restart() {
     watcher.save().unwrap();
     assert!(Watcher::new(place.open()).is_err(), "one watches at a time");
 }
+
+/// Whoever keeps what is believed in memory hears what was said, and comes to the same draws and people as somebody who
+/// reads the whole library.
+#[test]
+fn an_act_is_applied_as_if_everything_were_read_anew() {
+    let place = Place::learnt();
+    say(&place.open(), Kind::Name, "face-1", None, Some("Bo"));
+    let (library, copy) = (place.open(), place.folder.path().join("copy"));
+    let mut kept = Believed::open(&library).unwrap();
+    let acts = [
+        (Kind::Name, "face-0", None, Some("Ann")),
+        (Kind::Not, "face-4", None, Some("Ann")),
+        (Kind::Same, "face-5", Some("face-8"), None),
+        (Kind::Different, "face-1", Some("face-2"), None),
+    ];
+    for (kind, face, other, name) in acts {
+        say(&library, kind, face, other, name);
+        std::fs::remove_file(&copy).ok();
+        rusqlite::Connection::open(place.path()).unwrap().execute("VACUUM INTO ?1", [copy.to_str()]).unwrap();
+        let read = Library::open(&copy).unwrap();
+        let anew = Believed::open(&read).unwrap();
+        kept = kept.after_news(&library).unwrap().expect("it can be applied");
+        assert!(kept.belief.draws() == anew.belief.draws(), "{kind:?}: other draws");
+        assert_eq!(people(&library), people(&read), "{kind:?}");
+        assert_eq!(kept.rows.last_evidence(), anew.rows.last_evidence());
+    }
+    let last = library.last_evidence().unwrap();
+    say(&library, Kind::Picture, "face-3", None, None);
+    assert_eq!(library.last_evidence().unwrap(), last, "which picture is shown says nothing of who is who");
+    assert!(Believed::open(&library).unwrap().belief.draws() == kept.belief.draws());
+    assert_eq!(library.check().unwrap().faults, [""; 0]);
+    // What takes away is not: the library is read.
+    library.undo("me", 2).unwrap();
+    assert!(kept.after_news(&library).unwrap().is_none());
+    let kept = Believed::open(&library).unwrap();
+    library.add(&frames(24..25), None).unwrap();
+    assert!(kept.after_news(&library).unwrap().is_none());
+}

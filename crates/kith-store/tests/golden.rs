@@ -103,7 +103,7 @@ fn an_older_library_gets_a_checksum_for_everything_that_has_one() {
         drop(library);
         let file = rusqlite::Connection::open(folder.path().join(name)).unwrap();
         let n = |query: &str| -> i64 { file.query_row(query, [], |row| row.get(0)).unwrap() };
-        assert_eq!(n("PRAGMA user_version"), 3);
+        assert_eq!(n("PRAGMA user_version"), 4);
         for table in ["faces", "chains", "draws"] {
             let wanted = n(&format!("SELECT count(*) FROM {table}"));
             assert!(
@@ -117,6 +117,34 @@ fn an_older_library_gets_a_checksum_for_everything_that_has_one() {
         let faults = Library::open(&folder.path().join(name)).unwrap().check().unwrap().faults;
         assert_eq!(faults, ["face 3: found an embedding that is not the one that was stored"]);
     }
+}
+
+/// Before version 4 the picture that somebody chose and what was meant so were values beside the log.
+#[test]
+fn chosen_pictures_of_an_older_library_come_into_the_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("full.kith");
+    std::fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/full.kith"), &path).unwrap();
+    let file = rusqlite::Connection::open(&path).unwrap();
+    file.execute_batch(
+        "INSERT INTO meta VALUES ('pictures', '{\"6\":3,\"77\":9999}'), ('meant', '[1,5,9999]')",
+    )
+    .unwrap();
+    drop(file);
+    let library = Library::open(&path).unwrap();
+    let log = library.log().unwrap();
+    let came: Vec<_> =
+        log[9..].iter().map(|entry| (entry.kind, entry.face, entry.other, entry.name)).collect();
+    let of = |place: usize| (Kind::Meant, log[place].face, log[place].other, log[place].name);
+    assert_eq!(came, [(Kind::Picture, Some(3.into()), None, None), of(0), of(4)]);
+    assert!(log[9].act < log[10].act && log[10].act < log[11].act && log[8].act < log[9].act);
+    // They say nothing of who is who: the draws are those that were there.
+    let snapshot = library.snapshot().unwrap();
+    let draws = library.draws(&snapshot.rows).unwrap().expect("the draws are current");
+    assert_eq!(Believed::open(&library).unwrap().belief.draws(), draws);
+    library.undo("me", 1).unwrap();
+    assert_eq!(Believed::open(&library).unwrap().belief.draws(), draws, "nor does taking that back");
+    assert_eq!(library.check().unwrap().faults, [""; 0]);
 }
 
 #[test]

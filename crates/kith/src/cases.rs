@@ -39,35 +39,48 @@ const NAMED: [&str; 7] = ["a", "", "b", "ab", "", "a", ""];
 const UNNAMED: [&str; 7] = [""; 7];
 const GIVEN: [&str; 5] = ["home", "work", "home", "work", "home"];
 
+fn base() -> Model {
+    let prior = Isotropic { mean: vec![0.3, -0.2, 0.1], kappa: 0.3, shape: 2.5, rate: 1.5 };
+    let mut model = Model::new(FaceModel::isotropic(prior));
+    model.repeat = 1.0;
+    model.identity.global_concentration = Strength::Fixed(1.4);
+    model.identity.local_concentration = LocalConcentration::Shared(Strength::Fixed(0.9));
+    model.name.concentration = Strength::Fixed(2.0);
+    model.name.error_rate = ErrorRate::Fixed(0.3);
+    model.name.base = NameBase { mean_length: 2.0, alphabet_size: 2.0 };
+    model
+}
+
+type Change<'a> = &'a dyn Fn(&mut Model);
+
+fn with(name: &'static str, contexts: [&str; 5], names: [&str; 7], change: Change<'_>) -> Case {
+    let mut model = base();
+    change(&mut model);
+    Case { name, target: Target::new(model, layout(contexts, names)).unwrap() }
+}
+
+fn said(name: &'static str, contexts: [&str; 5], names: [&str; 7], change: Change<'_>) -> Case {
+    let mut case = with(name, contexts, names, change).with(|model| {
+        model.evidence = EvidenceModel { same: 0.3, different: 0.2, not: 0.35, is: 0.15, odd: 0.0 }
+    });
+    say(&mut case.target);
+    case
+}
+
+fn learnt(shape: f64, rate: f64) -> Strength {
+    Strength::Learnt { shape, rate }
+}
+
+fn latent(count: usize, concentration: Strength) -> ContextModel {
+    ContextModel { mode: ContextMode::Latent { count }, concentration }
+}
+
+fn unbounded(concentration: Strength) -> ContextModel {
+    ContextModel { mode: ContextMode::Unbounded, concentration }
+}
+
 /// Every mode that has a joint distribution.
 pub fn all() -> Vec<Case> {
-    let learnt = |shape, rate| Strength::Learnt { shape, rate };
-    let prior = Isotropic { mean: vec![0.3, -0.2, 0.1], kappa: 0.3, shape: 2.5, rate: 1.5 };
-    let base = {
-        let mut model = Model::new(FaceModel::isotropic(prior));
-        model.repeat = 1.0;
-        model.identity.global_concentration = Strength::Fixed(1.4);
-        model.identity.local_concentration = LocalConcentration::Shared(Strength::Fixed(0.9));
-        model.name.concentration = Strength::Fixed(2.0);
-        model.name.error_rate = ErrorRate::Fixed(0.3);
-        model.name.base = NameBase { mean_length: 2.0, alphabet_size: 2.0 };
-        model
-    };
-    let with = |name, contexts, names, change: &dyn Fn(&mut Model)| {
-        let mut model = base.clone();
-        change(&mut model);
-        Case { name, target: Target::new(model, layout(contexts, names)).unwrap() }
-    };
-    let said = |name, contexts, names, change: &dyn Fn(&mut Model)| {
-        let case: Case = with(name, contexts, names, change);
-        let mut case = case.with(|model| {
-            model.evidence = EvidenceModel { same: 0.3, different: 0.2, not: 0.35, is: 0.15, odd: 0.0 }
-        });
-        say(&mut case.target);
-        case
-    };
-    let latent = |count, concentration| ContextModel { mode: ContextMode::Latent { count }, concentration };
-    let unbounded = |concentration| ContextModel { mode: ContextMode::Unbounded, concentration };
     let full = |spread: f64| Full::new(full_prior(spread));
     let common = |spread: f64| Full::new(FullPrior { common: 1.0, tail: 4.0, ..full_prior(spread) });
     vec![

@@ -24,6 +24,24 @@ pub enum Question {
     Library(LibraryOptions),
 }
 
+/// What every question has in common: how the people are made up, and how the answer is printed.
+#[derive(Debug, Args)]
+pub struct CrowdOptions {
+    /// Numbers per embedding
+    #[arg(long, default_value_t = 128, value_parser = clap::value_parser!(u32).range(2..=4096))]
+    pub dim: u32,
+    /// The variance of people's looks, where that of one person's photos is 1 [default: so that a nearest
+    /// neighbour is right about 97 % of the time]
+    #[arg(long)]
+    pub spread: Option<f64>,
+    /// Makes the run repeatable
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// Options of `kith bench library`.
 #[derive(Debug, Args)]
 pub struct LibraryOptions {
@@ -33,21 +51,11 @@ pub struct LibraryOptions {
     /// People, each with at least one face
     #[arg(long, default_value_t = 150, value_parser = clap::value_parser!(u32).range(5..=1_000_000))]
     pub identities: u32,
-    /// Numbers per embedding
-    #[arg(long, default_value_t = 128, value_parser = clap::value_parser!(u32).range(2..=4096))]
-    pub dim: u32,
     /// Threads [default: one per core]
     #[arg(long, value_name = "T")]
     pub threads: Option<u32>,
-    /// The variance of people's looks, where that of one person's photos is 1 [default: as in `sweep`]
-    #[arg(long)]
-    pub spread: Option<f64>,
-    /// Makes the run repeatable
-    #[arg(long, default_value_t = 1)]
-    pub seed: u64,
-    /// Print one JSON object
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub crowd: CrowdOptions,
 }
 
 /// Options of `kith bench sweep`.
@@ -59,9 +67,6 @@ pub struct SweepOptions {
     /// People, each with at least one face
     #[arg(long, default_value_t = 350, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub identities: u32,
-    /// Numbers per embedding
-    #[arg(long, default_value_t = 128, value_parser = clap::value_parser!(u32).range(2..=4096))]
-    pub dim: u32,
     /// The kind of face model
     #[arg(long, value_enum, default_value = "isotropic")]
     pub face: Face,
@@ -80,16 +85,8 @@ pub struct SweepOptions {
     /// Sweeps that are measured; the median counts
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     pub sweeps: u32,
-    /// The variance of people's looks, where that of one person's photos is 1 [default: so that a nearest
-    /// neighbour is right about 97 % of the time]
-    #[arg(long)]
-    pub spread: Option<f64>,
-    /// Makes the run repeatable
-    #[arg(long, default_value_t = 1)]
-    pub seed: u64,
-    /// Print one JSON object
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub crowd: CrowdOptions,
 }
 
 /// Options of `kith bench predict`.
@@ -101,24 +98,14 @@ pub struct PredictOptions {
     /// People, each with at least one face
     #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub identities: u32,
-    /// Numbers per embedding
-    #[arg(long, default_value_t = 128, value_parser = clap::value_parser!(u32).range(2..=4096))]
-    pub dim: u32,
     /// Draws of the posterior
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub draws: u32,
     /// New faces that are asked about, one at a time
     #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..))]
     pub queries: u32,
-    /// The variance of people's looks, where that of one person's photos is 1 [default: as in `sweep`]
-    #[arg(long)]
-    pub spread: Option<f64>,
-    /// Makes the run repeatable
-    #[arg(long, default_value_t = 1)]
-    pub seed: u64,
-    /// Print one JSON object
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub crowd: CrowdOptions,
 }
 
 /// Options of `kith bench stream`.
@@ -130,9 +117,6 @@ pub struct StreamOptions {
     /// People, all of whom are met again and again
     #[arg(long, default_value_t = 300, value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
     pub identities: u32,
-    /// Numbers per embedding
-    #[arg(long, default_value_t = 128, value_parser = clap::value_parser!(u32).range(2..=4096))]
-    pub dim: u32,
     /// Chains
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub chains: u32,
@@ -142,13 +126,6 @@ pub struct StreamOptions {
     /// Sweeps of the chain that sees everything at once, to compare accuracy with; 0 for none
     #[arg(long, default_value_t = 5)]
     pub offline_sweeps: u32,
-    /// The variance of people's looks, where that of one person's photos is 1 [default: as in `sweep`]
-    #[arg(long)]
-    pub spread: Option<f64>,
-    /// Makes the run repeatable
-    #[arg(long, default_value_t = 1)]
-    pub seed: u64,
-    /// Print one JSON object
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub crowd: CrowdOptions,
 }

@@ -26,11 +26,11 @@ pub fn run(options: &LibraryOptions) -> anyhow::Result<Figures> {
     let mut crowd = Crowd::new(&Settings {
         faces: options.faces as usize,
         people: options.identities as usize,
-        dimension: options.dim as usize,
-        spread: options.spread,
+        dimension: options.crowd.dim as usize,
+        spread: options.crowd.spread,
         evenness: 0.5,
         most_in_frame: 1,
-        seed: options.seed,
+        seed: options.crowd.seed,
     })?;
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("bench.kith");
@@ -42,10 +42,10 @@ pub fn run(options: &LibraryOptions) -> anyhow::Result<Figures> {
     let mut figures = vec![
         ("faces", json!(options.faces), format!("{} faces of {} people", options.faces, options.identities)),
         ("identities", json!(options.identities), String::new()),
-        ("dimension", json!(options.dim), String::new()),
+        ("dimension", json!(options.crowd.dim), String::new()),
         seconds("add_seconds", "to add them", add),
     ];
-    figures.extend(learn(&library, &crowd, options.seed)?);
+    figures.extend(learn(&library, &crowd, options.crowd.seed)?);
     drop(library);
     figures.extend(ask(&path, &mut crowd)?);
     let bytes = std::fs::metadata(&path)?.len();

@@ -31,11 +31,11 @@ pub fn run(options: &PredictOptions) -> anyhow::Result<Figures> {
     let mut crowd = Crowd::new(&Settings {
         faces: options.faces as usize,
         people: n_seen,
-        dimension: options.dim as usize,
-        spread: options.spread,
+        dimension: options.crowd.dim as usize,
+        spread: options.crowd.spread,
         evenness: 1.0,
         most_in_frame: 1,
-        seed: options.seed,
+        seed: options.crowd.seed,
     })?;
     let target = crowd.target(Face::Isotropic)?;
     let draws = draws(&crowd, &target, options);
@@ -70,7 +70,7 @@ pub fn run(options: &PredictOptions) -> anyhow::Result<Figures> {
     Ok(Figures(vec![
         ("faces", json!(n_faces), format!("{n_faces} faces of {n_seen} people, {} draws", draws.len())),
         ("identities", json!(n_seen), String::new()),
-        ("dimension", json!(options.dim), String::new()),
+        ("dimension", json!(options.crowd.dim), String::new()),
         ("draws", json!(draws.len()), String::new()),
         (
             "groups",
@@ -91,8 +91,8 @@ fn draws(crowd: &Crowd, target: &Target, options: &PredictOptions) -> Vec<Draw> 
     let sweep = Sweep(vec![Step::Weights]);
     let n_faces = crowd.data.n_faces();
     let of_chain = |number: usize| {
-        let mut chain = crowd.chain(number as u32, options.seed, target);
-        let mut rng = random::stream(options.seed, (CHAINS + number) as u64);
+        let mut chain = crowd.chain(number as u32, options.crowd.seed, target);
+        let mut rng = random::stream(options.crowd.seed, (CHAINS + number) as u64);
         let n_kept = (n_draws + CHAINS - 1 - number) / CHAINS;
         let draw = |_| {
             for _ in 0..LOOKS.min(n_faces) {

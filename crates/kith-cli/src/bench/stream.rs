@@ -27,11 +27,11 @@ pub fn run(options: &StreamOptions) -> anyhow::Result<Figures> {
         // One or two a frame.
         faces: (options.frames as usize * 3 / 2).max(options.identities as usize),
         people: options.identities as usize,
-        dimension: options.dim as usize,
-        spread: options.spread,
+        dimension: options.crowd.dim as usize,
+        spread: options.crowd.spread,
         evenness: 5.0,
         most_in_frame: 2,
-        seed: options.seed,
+        seed: options.crowd.seed,
     })?;
     let data = &crowd.data;
     let window = (data.n_frames() / 100).max(10);
@@ -44,7 +44,7 @@ pub fn run(options: &StreamOptions) -> anyhow::Result<Figures> {
         data.n_frames() - 2 * window
     );
     let target = crowd.target(Face::Isotropic)?;
-    let chains = Chains { n: options.chains as usize, seed: options.seed };
+    let chains = Chains { n: options.chains as usize, seed: options.crowd.seed };
     let mut belief = Belief::new(target.model().clone(), chains)?;
     let seconds = push_all(&mut belief, &crowd)?;
     let of = |window: &[f64]| 1e3 * window.iter().sum::<f64>() / window.len() as f64;
@@ -83,7 +83,7 @@ pub fn run(options: &StreamOptions) -> anyhow::Result<Figures> {
 
 /// How good many sweeps of everything are.
 fn offline_ari(options: &StreamOptions, crowd: &Crowd, target: &Target) -> f64 {
-    let mut chain = Chain::start(Start::Sequential, 0, options.seed, target);
+    let mut chain = Chain::start(Start::Sequential, 0, options.crowd.seed, target);
     for _ in 0..options.offline_sweeps {
         chain.sweep(&Sweep::default(), target);
     }

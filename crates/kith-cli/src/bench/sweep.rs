@@ -34,7 +34,7 @@ pub fn run(options: &SweepOptions) -> anyhow::Result<Figures> {
     let sweep = Sweep(vec![seats, Step::Weights]);
     let all = pool(n_threads)?;
     let mut chains: Vec<Chain> = all.install(|| {
-        (0..n_chains as u32).into_par_iter().map(|k| crowd.chain(k, options.seed, &target)).collect()
+        (0..n_chains as u32).into_par_iter().map(|k| crowd.chain(k, options.crowd.seed, &target)).collect()
     });
     let round = |pool: &ThreadPool, chains: &mut [Chain]| {
         let swept = |chain: &mut Chain| chain.sweep(&sweep, &target).moved_faces;
@@ -143,11 +143,11 @@ fn crowd(options: &SweepOptions) -> anyhow::Result<Crowd> {
     Crowd::new(&Settings {
         faces: options.faces as usize,
         people: options.identities as usize,
-        dimension: options.dim as usize,
-        spread: options.spread,
+        dimension: options.crowd.dim as usize,
+        spread: options.crowd.spread,
         evenness: 1.0,
         most_in_frame: 1,
-        seed: options.seed,
+        seed: options.crowd.seed,
     })
 }
 

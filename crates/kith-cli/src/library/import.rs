@@ -52,20 +52,21 @@ pub(super) fn statements(
             continue;
         }
         let wrong = |what: &str| format!("{place} line {line}: {what}");
-        let word = text("kind")
-            .with_context(|| wrong("found no kind, wanted name, not, same, different or ignore"))?;
+        let word = text("kind").with_context(|| {
+            wrong("found no kind, wanted name, not, same, different, ignore, picture or meant")
+        })?;
         let kind = match Kind::of(word) {
             Some(Kind::Undo | Kind::Redo) => continue,
             Some(kind) => kind,
             None => bail!(wrong(&format!(
-                "found the kind \"{word}\", wanted name, not, same, different or ignore"
+                "found the kind \"{word}\", wanted name, not, same, different, ignore, picture or meant"
             ))),
         };
         let is_pair = matches!(kind, Kind::Same | Kind::Different);
         let is_name = matches!(kind, Kind::Name | Kind::Not);
         let face = text("face").with_context(|| wrong("found no face, wanted its id"))?;
-        let other = text("other").filter(|_| is_pair);
-        let name = text("name").filter(|_| is_name);
+        let other = text("other").filter(|_| is_pair || kind == Kind::Meant);
+        let name = text("name").filter(|_| is_name || kind == Kind::Meant);
         anyhow::ensure!(!is_pair || other.is_some(), wrong("found no other face, wanted its id"));
         anyhow::ensure!(!is_name || name.is_some(), wrong("found no name, wanted one"));
         let at =

@@ -75,6 +75,24 @@ struct Answer {
     named: Option<(FaceId, Vec<Known>)>,
 }
 
+/// The `n` that are worth most, the best first; no two of them about the same face.
+fn best(mut questions: Vec<Question>, n: usize) -> Vec<Question> {
+    questions.retain(|question| question.gain > 1e-3);
+    questions.sort_by(|a, b| b.gain.total_cmp(&a.gain));
+    let mut asked: Vec<FaceId> = Vec::new();
+    questions.retain(|question| {
+        let faces = match question.about {
+            About::Who(face) => vec![face],
+            About::Same(a, b, _) => vec![a, b],
+        };
+        let is_new = faces.iter().all(|face| !asked.contains(face));
+        asked.extend(faces);
+        is_new
+    });
+    questions.truncate(n);
+    questions
+}
+
 impl Belief {
     /// The `n` best questions, the best first; no two of them about the same face.
     pub fn ask(&self, n: usize) -> Vec<Question> {
@@ -125,20 +143,7 @@ impl Belief {
                 questions.push(table.question(About::Same(a, b, p), model));
             }
         }
-        questions.retain(|question| question.gain > 1e-3);
-        questions.sort_by(|a, b| b.gain.total_cmp(&a.gain));
-        let mut asked: Vec<FaceId> = Vec::new();
-        questions.retain(|question| {
-            let faces = match question.about {
-                About::Who(face) => vec![face],
-                About::Same(a, b, _) => vec![a, b],
-            };
-            let is_new = faces.iter().all(|face| !asked.contains(face));
-            asked.extend(faces);
-            is_new
-        });
-        questions.truncate(n);
-        questions
+        best(questions, n)
     }
 
     /// Pairs that somebody has compared.
