@@ -1,12 +1,13 @@
-"""kith beside other clusterings on the very same made-up faces: ARI, seconds, peak memory.
+"""kith beside other clusterings on the very same faces, made up or of a dataset: ARI, seconds, peak memory.
 
-    pip install . scipy && python bench/peers.py
+    pip install . scipy && python bench/peers.py [--data DATASET]
 
 Every method runs in a process of its own, one after the other, on one thread. Where a peer has to be told something
 that nobody knows beforehand (a threshold, how many people there are), it is told the truth and the table says so.
 """
 
 import argparse
+import csv
 import json
 import os
 import subprocess
@@ -19,9 +20,14 @@ ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", 
 
 
 def faces(options):
-    """People about the origin, photos about each of them, and who is who."""
+    """People about the origin, photos about each of them, and who is who; or the faces of a dataset."""
     import numpy as np
 
+    if options.data:
+        with open(os.path.join(options.data, "faces.csv"), newline="") as table:
+            names = [row["truth"] for row in csv.DictReader(table)]
+        x = np.load(os.path.join(options.data, "embeddings.npy")).astype(np.float32)
+        return x / np.linalg.norm(x, axis=1, keepdims=True), np.unique(names, return_inverse=True)[1]
     rng = np.random.default_rng(options.seed)
     people = rng.normal(0.0, options.spread, (options.people, options.dimension))
     truth = rng.permutation(np.repeat(np.arange(options.people), options.photos))
@@ -74,10 +80,47 @@ def mixture_tuned(x, truth):
     ).fit_predict(x)
 
 
-def hdbscan(x, truth):
+def hdbscan(x, truth, smallest=5):
+    import numpy as np
     from sklearn.cluster import HDBSCAN
 
-    return HDBSCAN(min_cluster_size=5, copy=True).fit_predict(x)
+    found = HDBSCAN(min_cluster_size=smallest, copy=True).fit_predict(x)
+    # Whom it leaves out is somebody by themselves.
+    return np.where(found < 0, found.max() + 1 + np.arange(len(found)), found)
+
+
+def hdbscan_pairs(x, truth):
+    return hdbscan(x, truth, smallest=2)
+
+
+def linked(x, farthest):
+    """Who is linked by steps of at most this cosine distance is one person: what Immich does in effect."""
+    import numpy as np
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    x = x / np.linalg.norm(x, axis=1, keepdims=True)
+    rows, columns = [], []
+    for first in range(0, len(x), 1024):
+        near = np.nonzero(x[first : first + 1024] @ x.T > 1.0 - farthest)
+        rows.append(near[0] + first)
+        columns.append(near[1])
+    rows, columns = np.concatenate(rows), np.concatenate(columns)
+    graph = coo_matrix((np.ones(len(rows), dtype=np.int8), (rows, columns)), shape=(len(x), len(x)))
+    return connected_components(graph, directed=False)[1]
+
+
+def linked_as_immich(x, truth):
+    return linked(x, 0.5)
+
+
+def linked_told(x, truth):
+    """Told the distance that agrees best with the truth, out of twelve."""
+    import numpy as np
+    from sklearn.metrics import adjusted_rand_score
+
+    cuts = (linked(x, farthest) for farthest in np.linspace(0.15, 0.7, 12))
+    return max(cuts, key=lambda found: adjusted_rand_score(truth, found))
 
 
 def average_linkage(x, truth):
@@ -117,7 +160,10 @@ METHODS = {
     "kith, isotropic, one chain, 2 sweeps": kith_short,
     "scikit-learn BayesianGaussianMixture, as it comes": mixture_default,
     "scikit-learn BayesianGaussianMixture, tuned by hand": mixture_tuned,
-    "scikit-learn HDBSCAN": hdbscan,
+    "scikit-learn HDBSCAN, groups of 5": hdbscan,
+    "scikit-learn HDBSCAN, groups of 2": hdbscan_pairs,
+    "linked within a distance of 0.5, as in Immich": linked_as_immich,
+    "linked within a distance, told the best": linked_told,
     "scipy average linkage, told the best threshold": average_linkage,
     "bnpy, memoised variational with births and merges": bnpy_memoised,
     "kith, as it comes": kith_default,
@@ -159,6 +205,7 @@ def watched(command, seconds):
 
 def main():
     parse = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parse.add_argument("--data", metavar="DATASET", help="a folder with embeddings.npy and truth in faces.csv")
     parse.add_argument("--people", default=266, type=int)
     parse.add_argument("--photos", default=38, type=int)
     parse.add_argument("--dimension", default=128, type=int)
@@ -172,7 +219,8 @@ def main():
     options = parse.parse_args()
     if options.one:
         return one(options.one, options)
-    print(f"{options.people * options.photos} faces of {options.people} people, D = {options.dimension}\n")
+    x, truth = faces(options)
+    print(f"{len(x)} faces of {truth.max() + 1} people, D = {x.shape[1]}\n")
     print("| method | ARI | people | seconds | peak memory |\n|---|---|---|---|---|")
     for name in METHODS:
         if not options.only or any(text in name for text in options.only):
