@@ -43,8 +43,8 @@ pub fn draws<'py>(py: Python<'py>, draws: &[Draw]) -> PyResult<Bound<'py, PyDict
     let signed = |of: &[u32]| of.iter().map(|&number| number as i32).collect::<Vec<i32>>();
     dict.set_item("chain", whole(&|draw| u64::from(draw.chain)).into_pyarray(py))?;
     dict.set_item("sweep", whole(&|draw| draw.sweep).into_pyarray(py))?;
-    dict.set_item("n_identities", whole(&|draw| draw.n_identities() as u64).into_pyarray(py))?;
-    dict.set_item("identities", numbers(&|draw| signed(&draw.identities))?.into_pyarray(py))?;
+    dict.set_item("n_identities", whole(&|draw| draw.n_people() as u64).into_pyarray(py))?;
+    dict.set_item("identities", numbers(&|draw| signed(&draw.partition()))?.into_pyarray(py))?;
     dict.set_item("contexts", numbers(&|draw| signed(&draw.contexts))?.into_pyarray(py))?;
     dict.set_item("lp", real(&|draw| draw.globals.ln_joint).into_pyarray(py))?;
     dict.set_item("unseen", real(&|draw| draw.globals.unseen).into_pyarray(py))?;

@@ -53,10 +53,11 @@ pub fn run(options: &FitOptions) -> anyhow::Result<Outcome> {
         None => {
             let told = |round: &Round<'_>| {
                 let n_people = round.n_people();
+                bar.set_length(round.most_sweeps * n_chains as u64);
                 bar.set_message(format!("sweeps, {} so far", count(n_people, "person")));
                 if options.json {
                     let r_hat = round.learnt.r_hat.filter(|r_hat| r_hat.is_finite());
-                    event(to_event((round.learnt.sweeps, most), n_people, r_hat));
+                    event(to_event((round.learnt.sweeps, round.most_sweeps), n_people, r_hat));
                 }
             };
             sweep_until_agreed(&mut belief, &watch, &told, &mut writer)?

@@ -1,6 +1,10 @@
 //! What a fit found: one partition, and how far to trust the chains.
 
+use std::borrow::Cow;
+
 use kith::belief::AGREED;
+use kith::belief::agreement::disagreement;
+use kith::belief::people::partitions;
 use kith::chain::Draw;
 use kith::chain::diagnostics::{Summary, highest_density_interval};
 use kith::predict::partition::adjusted_rand_index;
@@ -16,6 +20,8 @@ pub struct FitSummary {
     partition: Vec<u32>,
     certainty: Vec<f64>,
     ari: Option<Ari>,
+    /// By how much the chains disagree.
+    disagreement: f64,
     seconds: f64,
 }
 
@@ -36,7 +42,7 @@ impl FitSummary {
             (name, Summary::of(&chains))
         };
         let mut scalars = vec![
-            scalar("n_identities", &|draw| draw.n_identities() as f64),
+            scalar("n_identities", &|draw| draw.n_people() as f64),
             scalar("ln_joint", &|draw| draw.globals.ln_joint),
             scalar("global_concentration", &|draw| draw.globals.global_concentration),
             scalar("local_concentration", &|draw| {
@@ -54,7 +60,7 @@ impl FitSummary {
             "name_concentration" | "error_rate" if !is_anybody_named => false,
             _ => s.hdi[0] != s.hdi[1],
         });
-        let partitions: Vec<&[u32]> = draws.iter().map(|draw| &draw.identities[..]).collect();
+        let partitions = partitions(draws);
         let shown = representative(&partitions);
         let ari = truth.and_then(|truth| Ari::of(truth, &shown.labels, &partitions));
         Self {
@@ -63,6 +69,7 @@ impl FitSummary {
             partition: shown.labels,
             certainty: shown.certainty,
             ari,
+            disagreement: disagreement(&draws.iter().collect::<Vec<_>>(), n_chains),
             seconds,
         }
     }
@@ -121,10 +128,8 @@ impl FitSummary {
                 ari.partition, ari.mean, ari.hdi[0], ari.hdi[1]
             ));
         }
-        // What people ask about; alpha_0 and alpha_c can hardly be told apart, and need not be.
-        let judged = self.scalars.iter().filter(|(name, _)| matches!(*name, "n_identities" | "ln_joint"));
-        let worst = judged.map(|(_, s)| s.r_hat).filter(|r| r.is_finite()).fold(1.0, f64::max);
-        if self.scalars.iter().all(|(_, s)| s.ess_bulk.is_nan()) {
+        let worst = self.disagreement;
+        if worst.is_infinite() {
             note("  too few draws to tell whether the chains agree: give them more --sweeps");
         } else if worst >= AGREED {
             note(format!(
@@ -141,7 +146,7 @@ fn number(value: f64, decimals: usize) -> String {
 
 impl Ari {
     /// Over the faces whose truth is known.
-    fn of(truth: &[Option<String>], shown: &[u32], draws: &[&[u32]]) -> Option<Self> {
+    fn of(truth: &[Option<String>], shown: &[u32], draws: &[Cow<'_, [u32]>]) -> Option<Self> {
         let mut people: Vec<&str> = truth.iter().flatten().map(String::as_str).collect();
         people.sort_unstable();
         people.dedup();

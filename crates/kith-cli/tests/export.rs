@@ -157,8 +157,8 @@ fn parquet_says_what_csv_and_ndjson_say() {
     let text = fs::read_to_string(place.path("draws.ndjson")).unwrap();
     let mut lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let header = lines.remove(0);
-    // Faces without scales have no such key there, and an empty list here.
-    lines.iter_mut().for_each(|line| *line = with_scales(line));
+    // What there is none of has no key there, and an empty list here.
+    lines.iter_mut().for_each(|line| *line = with_all_keys(line));
     assert_eq!(parquet(&place, "draws.parquet"), lines);
     let reader = SerializedFileReader::new(File::open(place.path("draws.parquet")).unwrap()).unwrap();
     let about = reader.metadata().file_metadata().key_value_metadata().unwrap();
@@ -166,10 +166,12 @@ fn parquet_says_what_csv_and_ndjson_say() {
     assert_eq!(serde_json::from_str::<Value>(kept).unwrap(), header);
 }
 
-fn with_scales(line: &Value) -> Value {
+fn with_all_keys(line: &Value) -> Value {
     let mut line = line.clone();
-    if line.get("scales").is_none() {
-        line["scales"] = json!([]);
+    for key in ["scales", "people"] {
+        if line.get(key).is_none() {
+            line[key] = json!([]);
+        }
     }
     line
 }

@@ -140,6 +140,7 @@ pub fn write_parquet(path: &Path, target: &Target, draws: &[Draw]) -> Result<(),
         ("scales", integers(&|line| line.scales.iter().map(|&scale| scale.into()).collect())),
         ("contexts", texts(|line| line.contexts.iter().map(|context| Some(context.as_str())).collect())),
         ("names", texts(|line| line.names.iter().map(Option::as_deref).collect())),
+        ("people", integers(&|line| line.people.iter().map(|&person| person.into()).collect())),
         ("weights", reals(|line| &line.globals.weights)),
         ("unseen", real(|line| line.globals.unseen)),
         ("ln_joint", real(|line| line.globals.ln_joint)),
@@ -242,6 +243,14 @@ fn check_line(line: &Line, data: &Dataset, model: &Model) -> Result<(), String> 
     expect("name_weights", globals.name_weights.len(), data.names().len() + 1)?;
     if let Some(bad) = line.identities.iter().find(|&&identity| identity as usize >= n_identities) {
         return Err(format!("found identity {bad}, wanted a number below {n_identities}"));
+    }
+    if !line.people.is_empty() {
+        expect("people", line.people.len(), n_identities)?;
+    }
+    // A look is of somebody who is nobody's look.
+    let is_root = |&person: &u32| line.people.get(person as usize) == Some(&person);
+    if let Some(bad) = line.people.iter().find(|person| !is_root(person)) {
+        return Err(format!("found a look of identity {bad}, wanted one that is its own person"));
     }
     let positive = [globals.global_concentration, globals.context_concentration, globals.name_concentration];
     let positive = positive.iter().chain(&globals.local_concentration);

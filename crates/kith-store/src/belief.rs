@@ -98,8 +98,8 @@ impl Believed {
 
     /// In what share of the draws something is true.
     fn holds(&self, meaning: Meaning) -> f64 {
-        let identity = |draw: &Draw, face: FaceId| draw.identities[face.index()];
-        let name = |draw: &Draw, face: FaceId| draw.names[identity(draw, face) as usize];
+        let identity = |draw: &Draw, face: FaceId| draw.person(draw.identities[face.index()]);
+        let name = |draw: &Draw, face: FaceId| draw.names_of_people()[draw.identities[face.index()] as usize];
         let holds = |draw: &&Draw| match meaning {
             Meaning::Named(face, label) => name(draw, face) == Some(label.name),
             Meaning::Said(Statement::Not(face, label)) => name(draw, face) != Some(label),

@@ -102,7 +102,7 @@ impl Believed {
         let mut keep = |round: &Round<'_>| {
             let r_hat = round.learnt.r_hat.filter(|r_hat| r_hat.is_finite());
             let n_people = round.n_people();
-            (told.goes_on)(&Progress { sweeps: (round.learnt.sweeps, most), n_people, r_hat });
+            (told.goes_on)(&Progress { sweeps: (round.learnt.sweeps, round.most_sweeps), n_people, r_hat });
             if is_awaited || saved.elapsed() >= KEPT_EVERY {
                 let draws = round.draws();
                 let written = library.write(|_| {

@@ -23,6 +23,9 @@ struct Body {
     sweep: u64,
     /// Rows of names, per identity.
     names: Vec<Option<NameRow>>,
+    /// Per identity the one whose look it is; none where everybody has one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    people: Vec<u32>,
     /// The weights of names are pairs of a name's row and H, but for that of unknown, which is apart.
     #[serde(flatten)]
     globals: Globals<(NameRow, f64)>,
@@ -45,6 +48,7 @@ fn encode(draw: &Draw, rows: &Rows) -> Vec<u8> {
         chain: draw.chain,
         sweep: draw.sweep,
         names: draw.names.iter().map(|name| name.map(row_of)).collect(),
+        people: draw.people.clone(),
         globals: draw.globals.with_names(rows.names.iter().copied().zip(known.iter().copied()).collect()),
         unknown_weight: *unknown,
     };
@@ -82,7 +86,12 @@ fn part(bytes: &[u8]) -> Option<Stored> {
     let (seats, contexts, scales) = (list(&mut rest)?, list(&mut rest)?, list(&mut rest)?);
     let body: Body = serde_json::from_slice(rest).ok()?;
     let is_seat = |seat: &(FaceRow, u32)| (seat.1 as usize) < body.names.len();
-    let is_sound = seats.iter().all(is_seat) && body.globals.weights.len() == body.names.len();
+    let n = body.names.len();
+    let is_people = body.people.is_empty() || body.people.len() == n;
+    let is_sound = seats.iter().all(is_seat)
+        && body.globals.weights.len() == n
+        && is_people
+        && body.people.iter().all(|&person| body.people.get(person as usize) == Some(&person));
     is_sound.then_some(Stored { seats, contexts, scales, body })
 }
 
@@ -113,6 +122,7 @@ impl Stored {
             scales: rows.faces.iter().map(|row| scales.get(row).map(|&scale| scale as u8)).collect(),
             contexts: rows.frames.iter().map(|row| contexts.get(row).copied()).collect(),
             names: body.names.iter().map(|name| name.and_then(label)).collect(),
+            people: body.people.clone(),
             globals: body.globals.with_names(weights.chain([Some(body.unknown_weight)]).collect()),
         }
     }

@@ -131,7 +131,13 @@ fn who(explained: Explained, people: &[Vec<Option<PersonId>>]) -> Who {
 
 /// The person of each identity of each draw, by most faces in common, nobody twice.
 fn people_of_draws(draws: &[Draw], person_of: &[Option<PersonId>]) -> Vec<Vec<Option<PersonId>>> {
-    draws.par_iter().map(|draw| matched(&draw.identities, person_of)).collect()
+    let of_draw = |draw: &Draw| -> Vec<Option<PersonId>> {
+        let people = matched(&draw.partition(), person_of);
+        (0..draw.n_identities() as u32)
+            .map(|identity| people.get(draw.person(identity) as usize).copied().flatten())
+            .collect()
+    };
+    draws.par_iter().map(of_draw).collect()
 }
 
 /// A draw weighs as much in the factors of a person as it believes in that person.

@@ -126,6 +126,7 @@ impl Crowd {
             scales: vec![None; self.truth.len()],
             contexts: vec![None; self.data.n_frames()],
             names: vec![None; n_people],
+            people: Vec::new(),
             globals: Globals {
                 weights: vec![1.0 / (n_people + 1) as f64; n_people],
                 unseen: 1.0 / (n_people + 1) as f64,

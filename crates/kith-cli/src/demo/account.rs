@@ -250,7 +250,8 @@ fn p_name(faces: &[usize], name: &str, journal: &Journal) -> f64 {
     let Some(label) = journal.names.iter().position(|known| known == name) else { return 0.0 };
     let mut n_so = 0;
     for draw in &journal.draws {
-        let names = faces.iter().map(|&face| draw.names[draw.identities[face] as usize]);
+        let called = draw.names_of_people();
+        let names = faces.iter().map(|&face| called[draw.identities[face] as usize]);
         n_so += names.filter(|name| name.is_some_and(|name| name.index() == label)).count();
     }
     n_so as f64 / (faces.len() * journal.draws.len()) as f64

@@ -123,7 +123,7 @@ pub fn live(week: &Week, seed: u64) -> anyhow::Result<Journal> {
     bar.finish_and_clear();
     let draws = final_draws(&belief);
     let shown = representative(&partitions(&draws));
-    let of_draws = draws.iter().map(|draw| adjusted_rand_index(&draw.identities, &truth));
+    let of_draws = draws.iter().map(|draw| adjusted_rand_index(&draw.partition(), &truth));
     let agreement_of_draws = of_draws.sum::<f64>() / draws.len() as f64;
     let names = belief.target().data().names().to_vec();
     Ok(Journal { sightings, places, agreement, shown, draws, names, agreement_of_draws })

@@ -193,7 +193,7 @@ impl<'a> Unknown<'a> {
         let Some((belief, draws)) = fit(target, &self.run, chains, watch) else {
             return Ok(None);
         };
-        let ari = draws.iter().map(|draw| adjusted_rand_index(&draw.identities, &truth)).collect();
+        let ari = draws.iter().map(|draw| adjusted_rand_index(&draw.partition(), &truth)).collect();
         let posterior = Posterior::new(belief.target(), &draws);
         let (rows, is_stranger) = split.test();
         let photo = |&row: &usize| NewPhoto { context: None, faces: vec![self.gallery.photo(row)] };

@@ -17,9 +17,11 @@
 //! comes first, and asking a second time about a large group that one wrong answer would misname comes before
 //! naming a group that is twenty times smaller.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::Belief;
+use super::people::partitions;
 use crate::chain::Draw;
 use crate::data::{Dataset, Statement};
 use crate::ids::FaceId;
@@ -57,7 +59,8 @@ type Known = Vec<(usize, f64)>;
 
 /// Draws with what of them matters here.
 struct Table<'a> {
-    draws: &'a [Draw],
+    /// Per draw, the person of each face.
+    partitions: Vec<Cow<'a, [u32]>>,
     n_names: usize,
     /// Per draw, the names of each identity.
     known: Vec<Vec<Known>>,
@@ -77,8 +80,10 @@ impl Belief {
     pub fn ask(&self, n: usize) -> Vec<Question> {
         let ((model, data), draws) = (self.target.parts(), self.draws());
         let clusters = self.people();
-        let known = draws.iter().map(|draw| known(draw, data, model)).collect();
-        let table = Table { draws, n_names: data.names().len(), known };
+        let partitions = partitions(draws);
+        let known = draws.iter().zip(&partitions).map(|(draw, people)| known(draw, people, data, model));
+        let known = known.collect();
+        let table = Table { n_names: data.names().len(), known, partitions };
         let answered = self.answered();
         let mut members: BTreeMap<u32, Vec<FaceId>> = BTreeMap::new();
         for (face, &cluster) in clusters.of_face.iter().enumerate() {
@@ -115,7 +120,7 @@ impl Belief {
         faces.truncate(CANDIDATES);
         let mut questions: Vec<Question> =
             faces.iter().map(|&(_, face)| table.question(About::Who(face), model)).collect();
-        for (a, b, p) in uncertain_pairs(draws, &centres) {
+        for (a, b, p) in uncertain_pairs(&table.partitions, &centres) {
             if !answered.contains(&(a.min(b), a.max(b))) {
                 questions.push(table.question(About::Same(a, b, p), model));
             }
@@ -163,12 +168,12 @@ fn square_distance(x: &[f32], mean: &[f64]) -> f64 {
 }
 
 /// Pairs of clusters' faces that some draws have together and others not, with how often.
-fn uncertain_pairs(draws: &[Draw], centres: &[(FaceId, &[FaceId])]) -> Vec<(FaceId, FaceId, f64)> {
+fn uncertain_pairs(draws: &[Cow<'_, [u32]>], centres: &[(FaceId, &[FaceId])]) -> Vec<(FaceId, FaceId, f64)> {
     let mut often: BTreeMap<(FaceId, FaceId), f64> = BTreeMap::new();
     for draw in draws {
         let mut at: BTreeMap<u32, Vec<FaceId>> = BTreeMap::new();
         for &(face, _) in centres {
-            at.entry(draw.identities[face.index()]).or_default().push(face);
+            at.entry(draw[face.index()]).or_default().push(face);
         }
         for faces in at.values().filter(|faces| faces.len() > 1) {
             for (k, &b) in faces.iter().enumerate() {
@@ -189,10 +194,10 @@ fn uncertain_pairs(draws: &[Draw], centres: &[(FaceId, &[FaceId])]) -> Vec<(Face
 /// How probable the names are that the faces of each identity were given or denied, as in
 /// [`crate::gibbs::names::ln_weights`]; of all other names together, unknown ones among them, unknown has the
 /// weight.
-fn known(draw: &Draw, data: &Dataset, model: &Model) -> Vec<Known> {
+fn known(draw: &Draw, people: &[u32], data: &Dataset, model: &Model) -> Vec<Known> {
     // How often each name was given, and ln of the odds that all of these are right.
     let mut votes: Vec<BTreeMap<usize, (f64, f64)>> = vec![BTreeMap::new(); draw.n_identities()];
-    for (face, &identity) in data.faces().zip(&draw.identities) {
+    for (face, &identity) in data.faces().zip(people) {
         let Some(given) = data.label(face) else { continue };
         let (n, odds) = votes[identity as usize].entry(given.name.index()).or_default();
         *n += 1.0;
@@ -201,7 +206,7 @@ fn known(draw: &Draw, data: &Dataset, model: &Model) -> Vec<Known> {
     let mut denials: BTreeMap<(usize, usize), f64> = BTreeMap::new();
     for statement in data.evidence().statements() {
         if let Statement::Not(face, label) = *statement {
-            let identity = draw.identities[face.index()] as usize;
+            let identity = people[face.index()] as usize;
             *denials.entry((identity, label.index())).or_default() += 1.0;
         }
     }
@@ -234,14 +239,14 @@ impl Table<'_> {
 
     /// The worth of a face after an answer (or before any), and the probability of its best known name.
     fn worth(&self, face: FaceId, answer: Option<&Answer>) -> (f64, f64) {
-        let even = 1.0 / self.draws.len() as f64;
+        let even = 1.0 / self.partitions.len() as f64;
         // Known names, and then one that has just been told.
         let mut p = vec![0.0; self.n_names + 1];
-        for (number, draw) in self.draws.iter().enumerate() {
-            let identity = draw.identities[face.index()];
+        for (number, people) in self.partitions.iter().enumerate() {
+            let identity = people[face.index()];
             let named = answer.and_then(|answer| answer.named.as_ref());
             let names = match named {
-                Some((asked, names)) if draw.identities[asked.index()] == identity => &names[number],
+                Some((asked, names)) if people[asked.index()] == identity => &names[number],
                 _ => &self.known[number][identity as usize],
             };
             let weight = answer.map_or(even, |answer| answer.weights[number]);
@@ -282,12 +287,12 @@ impl Table<'_> {
             About::Who(face) => vec![face],
             About::Same(a, b, _) => vec![a, b],
         };
-        let n_faces = self.draws.first().map_or(0, |draw| draw.identities.len());
+        let n_faces = self.partitions.first().map_or(0, |people| people.len());
         let mut is_concerned = vec![false; n_faces];
-        for draw in self.draws {
+        for people in &self.partitions {
             for face in &asked {
-                let identity = draw.identities[face.index()];
-                let others = draw.identities.iter().zip(&mut is_concerned);
+                let identity = people[face.index()];
+                let others = people.iter().zip(&mut is_concerned);
                 others.filter(|(other, _)| **other == identity).for_each(|(_, is)| *is = true);
             }
         }
@@ -298,19 +303,19 @@ impl Table<'_> {
     fn answers(&self, about: About, model: &Model) -> Vec<Answer> {
         match about {
             About::Same(a, b, _) => {
-                let yes = |draw: &Draw| {
-                    let is_one = draw.identities[a.index()] == draw.identities[b.index()];
+                let yes = |people: &Cow<'_, [u32]>| {
+                    let is_one = people[a.index()] == people[b.index()];
                     if is_one { 1.0 - model.evidence.different } else { model.evidence.same }
                 };
-                let yes: Vec<f64> = self.draws.iter().map(yes).collect();
+                let yes: Vec<f64> = self.partitions.iter().map(yes).collect();
                 let no = yes.iter().map(|p| 1.0 - p).collect();
                 [yes, no].into_iter().filter_map(|likelihood| Answer::new(likelihood, None)).collect()
             }
             About::Who(face) => {
-                let of_draw = |(draw, known): (&Draw, &Vec<Known>)| {
-                    known[draw.identities[face.index()] as usize].clone()
+                let of_draw = |(people, known): (&Cow<'_, [u32]>, &Vec<Known>)| {
+                    known[people[face.index()] as usize].clone()
                 };
-                let before: Vec<Known> = self.draws.iter().zip(&self.known).map(of_draw).collect();
+                let before: Vec<Known> = self.partitions.iter().zip(&self.known).map(of_draw).collect();
                 // A name that was given there, or one that was not.
                 let mut names: Vec<usize> = before.iter().flatten().map(|name| name.0).collect();
                 names.push(self.n_names);
@@ -366,6 +371,7 @@ mod tests {
             scales: Vec::new(),
             contexts: vec![0; 10],
             names: vec![None; 3],
+            people: Vec::new(),
             globals: crate::chain::Globals {
                 weights: vec![0.3; 3],
                 unseen: 0.1,
@@ -391,7 +397,8 @@ mod tests {
     /// The first name, with this probability, for the first person.
     fn table(draws: &[Draw], p: f64) -> Table<'_> {
         let first = if p > 0.0 { vec![(0, p)] } else { Vec::new() };
-        Table { draws, n_names: 1, known: vec![vec![first, Vec::new(), Vec::new()]; draws.len()] }
+        let known = vec![vec![first, Vec::new(), Vec::new()]; draws.len()];
+        Table { n_names: 1, known, partitions: partitions(draws) }
     }
 
     #[test]
@@ -435,7 +442,7 @@ mod tests {
         }
         let mut draw = draws[1].clone();
         (draw.names, draw.globals.name_weights) = (vec![None; 3], vec![0.001, 0.002, 0.997]);
-        let found = known(&draw, &data, &model());
+        let found = known(&draw, &draw.identities, &data, &model());
         // Once: (1 - epsilon) H against epsilon H times that of unknown.
         let once = 0.95 / (0.95 + 0.05 * 0.997);
         assert_eq!(found[1].len(), 1);
@@ -453,7 +460,7 @@ mod tests {
             assert!((found[0][place].1 - weight / total).abs() < 1e-9, "{found:?}");
         }
         data.say(Statement::Not(FaceId(7), crate::ids::LabelId(1))).unwrap();
-        let denied = known(&draw, &data, &model())[1][0].1;
+        let denied = known(&draw, &draw.identities, &data, &model())[1][0].1;
         let odds = once / (1.0 - once) * 0.01 / 0.99;
         assert!((denied - odds / (1.0 + odds)).abs() < 1e-9, "{denied}");
     }

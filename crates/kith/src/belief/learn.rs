@@ -6,11 +6,11 @@ use std::sync::atomic::Ordering;
 use rayon::prelude::*;
 
 use super::Belief;
-use crate::chain::diagnostics::r_hat;
+use super::agreement::disagreement;
 use crate::chain::{Chain, Draw, Run, Watch};
 use crate::target::Target;
 
-/// Chains agree when split R-hat of ln joint and of the number of identities is below this.
+/// Chains agree when their [`disagreement`] is below this.
 pub const AGREED: f64 = 1.05;
 /// They are asked every so many sweeps, and not before they have made a few ([`FEWEST`]).
 const BLOCK: u64 = 8;
@@ -20,6 +20,8 @@ const FEWEST: u64 = 24;
 /// minutes' work.
 const MOST: u64 = 500;
 const WORK: f64 = 8e11;
+/// Chains that disagree by less than this then are given half as many more.
+const NEARLY: f64 = 1.15;
 /// Without agreement, chains are brought together about every so many reseated faces.
 const FACES_PER_ROUND: u64 = 200_000;
 
@@ -54,8 +56,8 @@ impl Until {
 pub struct Learnt {
     /// How many sweeps each chain made.
     pub sweeps: u64,
-    /// The larger split R-hat of ln joint and of the number of identities, where chains were to agree;
-    /// infinite where it cannot be told.
+    /// By how much the chains disagree ([`disagreement`]), where they were to agree; infinite where it cannot
+    /// be told.
     pub r_hat: Option<f64>,
     /// Whether it was told to stop.
     pub is_interrupted: bool,
@@ -76,6 +78,8 @@ pub struct Round<'a> {
     until: &'a Until,
     /// What it has come to.
     pub learnt: Learnt,
+    /// How many sweeps each chain makes at most, as it looks now.
+    pub most_sweeps: u64,
 }
 
 impl Round<'_> {
@@ -109,7 +113,7 @@ impl Belief {
         watch: &Watch<'_>,
         after_round: &mut dyn FnMut(&Round<'_>) -> ControlFlow<()>,
     ) -> Learnt {
-        let (most, target, sweep) = (self.most_sweeps(until), &self.target, &self.sweep);
+        let (allowed, target, sweep) = (self.most_sweeps(until), &self.target, &self.sweep);
         let to_agree = until.sweeps.is_none();
         let per_round = (FACES_PER_ROUND / target.data().n_faces().max(1) as u64).clamp(1, 50);
         let per_round = if to_agree { BLOCK } else { per_round };
@@ -118,6 +122,7 @@ impl Belief {
         let is_stopped = || watch.stop.load(Ordering::Relaxed);
         let mut learnt =
             Learnt { sweeps: 0, r_hat: to_agree.then_some(f64::INFINITY), is_interrupted: false };
+        let mut most = allowed;
         while learnt.sweeps < most && !is_stopped() {
             // The first rounds are short: somebody may be waiting for a first answer.
             let round = if learnt.sweeps < per_round { learnt.sweeps.max(1) } else { per_round };
@@ -140,8 +145,11 @@ impl Belief {
                 if learnt.is_agreed() {
                     break;
                 }
+                if next == most && most == allowed && learnt.r_hat.is_some_and(|r_hat| r_hat < NEARLY) {
+                    most += most / 2;
+                }
             }
-            let round = Round { target, chains, kept: &kept, until, learnt };
+            let round = Round { target, chains, kept: &kept, until, learnt, most_sweeps: most };
             if next < most && after_round(&round).is_break() {
                 break;
             }
@@ -163,7 +171,8 @@ impl Belief {
         self.ensemble.run(run, to, &self.sweep, &self.target, watch)
     }
 
-    /// How many sweeps of each chain a learning makes at most; the same for the same states, on any machine.
+    /// How many sweeps of each chain a learning makes at most, unless chains nearly agree then; the same for the same
+    /// states, on any machine.
     pub fn most_sweeps(&self, until: &Until) -> u64 {
         until.sweeps.unwrap_or_else(|| {
             let (model, data) = self.target.parts();
@@ -227,21 +236,4 @@ fn drawn(kept: &[Kept], until: &Until) -> Vec<Draw> {
         some
     };
     kept.iter().flat_map(of_chain).collect()
-}
-
-/// The larger split R-hat of ln joint and of the number of identities, over as many draws of each of the
-/// chains 0, 1, ...
-fn disagreement(draws: &[&Draw], n_chains: usize) -> f64 {
-    let of = |value: &dyn Fn(&Draw) -> f64| {
-        let mut chains = vec![Vec::new(); n_chains];
-        draws.iter().for_each(|draw| chains[draw.chain as usize].push(value(draw)));
-        let is_constant = draws.iter().all(|draw| value(draw) == value(draws[0]));
-        // Chains that say the same in every draw agree; one that cannot be judged does not.
-        if is_constant {
-            return 1.0;
-        }
-        let found = r_hat(&chains);
-        if found.is_nan() { f64::INFINITY } else { found }
-    };
-    of(&|draw| draw.globals.ln_joint).max(of(&|draw| draw.n_identities() as f64))
 }

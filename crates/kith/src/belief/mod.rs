@@ -25,6 +25,7 @@
 //! # Ok::<(), kith::target::TargetError>(())
 //! ```
 
+pub mod agreement;
 pub mod ask;
 mod catch_up;
 pub mod hear;

@@ -1,6 +1,7 @@
 //! Who is who according to draws: the representative partition with names, and how it keeps the people it had
 //! before.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::chain::Draw;
@@ -45,8 +46,8 @@ impl Clusters {
 }
 
 /// The partitions of draws.
-pub fn partitions(draws: &[Draw]) -> Vec<&[u32]> {
-    draws.iter().map(|draw| &draw.identities[..]).collect()
+pub fn partitions(draws: &[Draw]) -> Vec<Cow<'_, [u32]>> {
+    draws.iter().map(Draw::partition).collect()
 }
 
 /// The most probable known name of each cluster, each face counting as the draws call it.
@@ -57,8 +58,9 @@ fn names(of_face: &[u32], draws: &[Draw], n_names: usize) -> Vec<Option<(LabelId
     let mut names = vec![vec![0.0; n_names]; n_clusters];
     let share = 1.0 / draws.len() as f64;
     for draw in draws {
+        let called = draw.names_of_people();
         for (&cluster, &identity) in of_face.iter().zip(&draw.identities) {
-            if let Some(label) = draw.names[identity as usize] {
+            if let Some(label) = called[identity as usize] {
                 names[cluster as usize][label.index()] += share / sizes[cluster as usize];
             }
         }

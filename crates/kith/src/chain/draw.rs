@@ -1,7 +1,10 @@
 //! A draw of the posterior: what is kept of a state, with labels that do not depend on the chain's slots.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Deserializer, Serialize};
 
+use super::looks;
 use crate::ids::{ContextId, IdentityId, LabelId};
 use crate::model::ContextMode;
 use crate::model::face::ODD;
@@ -25,6 +28,9 @@ pub struct Draw<C = u32, N = LabelId> {
     pub contexts: Vec<C>,
     /// `y*_i` per identity; `None` is unknown.
     pub names: Vec<Option<N>>,
+    /// Per identity the one whose look it is, itself for most (`chain/looks.rs`); none where that is all.
+    #[serde(default = "Vec::new", skip_serializing_if = "Vec::is_empty")]
+    pub people: Vec<u32>,
     /// All that is neither of a face nor of a frame.
     #[serde(flatten)]
     pub globals: Globals,
@@ -95,8 +101,27 @@ impl<C, N> Draw<C, N> {
                 .iter()
                 .map(|n| n.as_ref().map(&mut name).transpose())
                 .collect::<Result<_, E>>()?,
+            people: self.people.clone(),
             globals: self.globals.clone(),
         })
+    }
+
+    /// The identity whose look an identity is: itself, or somebody with more photos.
+    pub fn person(&self, identity: u32) -> u32 {
+        self.people.get(identity as usize).copied().unwrap_or(identity)
+    }
+
+    /// Per face its person, by the numbers of identities.
+    pub fn partition(&self) -> Cow<'_, [u32]> {
+        match self.people.is_empty() {
+            true => Cow::Borrowed(&self.identities),
+            false => self.identities.iter().map(|&identity| self.person(identity)).collect(),
+        }
+    }
+
+    /// How many people there are: I, but for second looks.
+    pub fn n_people(&self) -> usize {
+        self.n_identities() - (0..).zip(&self.people).filter(|(identity, person)| identity != *person).count()
     }
 
     /// I.
@@ -106,6 +131,18 @@ impl<C, N> Draw<C, N> {
 }
 
 impl Draw {
+    /// Per identity the name of its person: its own, or that of another look.
+    pub fn names_of_people(&self) -> Cow<'_, [Option<LabelId>]> {
+        if self.people.is_empty() {
+            return Cow::Borrowed(&self.names);
+        }
+        let mut names = self.names.clone();
+        for (&person, &name) in self.people.iter().zip(&self.names) {
+            names[person as usize] = names[person as usize].or(name);
+        }
+        self.people.iter().map(|&person| names[person as usize]).collect()
+    }
+
     pub(super) fn of(state: &State, chain: u32, sweep: u64, target: &Target) -> Self {
         let (model, data) = target.parts();
         let (seating, weights, names) = (state.seating(), state.weights(), state.names());
@@ -136,6 +173,7 @@ impl Draw {
                 _ => data.faces().map(|face| state.faces().scale(face)).collect(),
             },
             contexts,
+            people: looks::people(state, &slots, target),
             names: slots
                 .iter()
                 .map(|&slot| match names.of(slot) {

@@ -5,6 +5,7 @@ pub mod diagnostics;
 mod draw;
 mod ensemble;
 mod local;
+mod looks;
 mod prior;
 mod resume;
 mod single;

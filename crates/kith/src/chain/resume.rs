@@ -33,6 +33,8 @@ pub struct Memory {
     pub contexts: Vec<Option<u32>>,
     /// Per identity its name.
     pub names: Vec<Option<LabelId>>,
+    /// Per identity the one whose look it was; a chain that goes on finds them anew.
+    pub people: Vec<u32>,
     /// The rest; the weight of a name that was given since is `None`.
     pub globals: Globals<Option<f64>>,
 }
@@ -47,6 +49,7 @@ impl Memory {
             scales: draw.scales.iter().copied().map(Some).collect(),
             contexts: draw.contexts.iter().copied().map(Some).collect(),
             names: draw.names.clone(),
+            people: draw.people.clone(),
             globals: draw.globals.with_names(draw.globals.name_weights.iter().copied().map(Some).collect()),
         }
     }
@@ -61,6 +64,7 @@ impl Memory {
             scales: self.scales.into_iter().flatten().collect(),
             contexts: self.contexts.into_iter().collect::<Option<_>>()?,
             names: self.names,
+            people: self.people,
             globals: self.globals.with_names(name_weights),
         })
     }

@@ -42,10 +42,9 @@ pub struct Tables {
 pub fn tables(state: &State, rng: &mut Rng) -> Tables {
     let mut of_identity = vec![0; state.seating.n_identities()];
     let mut in_context = vec![0; state.seating.n_contexts()];
-    for context in state.seating.contexts() {
-        let ln_alpha_c = state.weights.local_concentration(context).ln();
-        for (place, &identity) in state.seating.identities().iter().enumerate() {
-            let n = state.seating.n_at(context, identity);
+    for (place, &identity) in state.seating.identities().iter().enumerate() {
+        for (context, n) in state.seating.per_context(identity).iter() {
+            let ln_alpha_c = state.weights.local_concentration(context).ln();
             let drawn = draw_tables(ln_alpha_c + state.weights.ln_of(identity), n, rng);
             of_identity[place] += drawn;
             in_context[context.index()] += drawn;
@@ -89,19 +88,18 @@ fn redraw_weights(tables: &Tables, state: &mut State, rng: &mut Rng) {
 /// alpha_c given pi_0, tables integrated out:
 /// `p(alpha_c) prod_c prod_i (alpha_c pi_0i)^(N_ci) / alpha_c^(N_c.)`, over the contexts that share it.
 fn redraw_local_without_tables(state: &mut State, target: &Target, rng: &mut Rng) {
-    let redrawn = |contexts: &[ContextId], (shape, rate): (f64, f64), state: &State, rng: &mut Rng| {
-        let mut seats: Vec<(f64, f64)> = Vec::new();
-        for &context in contexts {
-            for &identity in state.seating.identities() {
-                let n = state.seating.n_at(context, identity);
-                if n > 0 {
-                    seats.push((state.weights.ln_of(identity), f64::from(n)));
-                }
-            }
+    // ln pi_0i and N_ci of every occupied seat, by context.
+    let mut seats_in: Vec<Vec<(f64, f64)>> = vec![Vec::new(); state.seating.n_contexts()];
+    for &identity in state.seating.identities() {
+        for (context, n) in state.seating.per_context(identity).iter() {
+            seats_in[context.index()].push((state.weights.ln_of(identity), f64::from(n)));
         }
+    }
+    let redrawn = |contexts: &[ContextId], (shape, rate): (f64, f64), state: &State, rng: &mut Rng| {
+        let seats = || contexts.iter().flat_map(|context| &seats_in[context.index()]);
         let in_context: Vec<f64> = contexts.iter().map(|&c| f64::from(state.seating.n_in(c))).collect();
         let ln_density = |ln_alpha: f64| {
-            let of_seats: f64 = seats.iter().map(|&(ln_pi, n)| ln_rising(ln_alpha + ln_pi, n)).sum();
+            let of_seats: f64 = seats().map(|&(ln_pi, n)| ln_rising(ln_alpha + ln_pi, n)).sum();
             let of_contexts: f64 = in_context.iter().map(|&n| ln_rising(ln_alpha, n)).sum();
             shape * ln_alpha - rate * ln_alpha.exp() + of_seats - of_contexts
         };

@@ -61,7 +61,8 @@ impl Posterior {
                 let pooled = &self.draws[draw];
                 for &(identity, p) in &marginal.identities[face] {
                     tally.add(draw, pooled.name_shares(identity, &self.model), p);
-                    of_group.add(pooled.group[identity as usize] as usize, weights[draw] * p);
+                    let p = weights[draw] * p;
+                    pooled.groups_of(identity).for_each(|group| of_group.add(group, p));
                 }
                 tally.add_unsaid(draw, &pooled.globals.name_weights);
             }
@@ -79,14 +80,15 @@ impl Posterior {
         for (draw, marginal) in alone.marginals.iter().enumerate() {
             tally.add_new(draw, marginal.new[0], &self.draws[draw].globals.name_weights);
         }
-        if self.n_names == 0 {
+        if self.n_names == 0 && !self.has_looks() {
             alone.for_each_group(self, &weights, |group, p| {
                 of_group.add(group as usize, p);
                 tally.add_unnamed(p);
             });
         } else {
-            alone.for_each_seat(self, |draw, identity, group, p| {
-                of_group.add(group as usize, weights[draw] * p);
+            alone.for_each_seat(self, |draw, identity, p| {
+                let groups = self.draws[draw].groups_of(identity);
+                groups.for_each(|group| of_group.add(group, weights[draw] * p));
                 tally.add(draw, self.draws[draw].name_shares(identity, &self.model), p);
             });
             for (draw, pooled) in self.draws.iter().enumerate() {

@@ -1,5 +1,7 @@
 //! What each draw says of a new face by itself: the paper's intervals are over draws, not over answers.
 
+use std::collections::HashMap;
+
 use super::new_frame::NewFrame;
 use super::posterior::{Pooled, Posterior};
 use crate::ids::LabelId;
@@ -13,8 +15,8 @@ pub struct ByDraw {
     pub ln_stranger: f64,
     /// ln of the probability of any identity seen.
     pub ln_seen: f64,
-    /// The most probable identity (§4.1), as [`Draw::identities`](crate::chain::Draw::identities) numbers
-    /// them; `None` is one never seen.
+    /// The most probable person (§4.1), by the number that [`Draw::partition`](crate::chain::Draw::partition)
+    /// has; `None` is somebody never seen.
     pub identity: Option<u32>,
     /// The most probable name (17); `None` is one that nobody has given.
     pub name: Option<LabelId>,
@@ -70,13 +72,19 @@ impl Posterior {
         // Nothing was said of the names of somebody new, and of most of those seen: they have H.
         let mut unsaid = stranger;
         let (mut identity, mut most) = (None, stranger);
+        let mut of_looks: HashMap<u32, f64> = HashMap::new();
         for (number, p) in known {
             match draw.name_shares(number, &self.model) {
                 Some(names) => add(p, names),
                 None => unsaid += p,
             }
+            let person = draw.person[number as usize];
+            let p = match draw.looks_of(number).len() {
+                1 => p,
+                _ => *of_looks.entry(person).and_modify(|sum| *sum += p).or_insert(p),
+            };
             if p > most {
-                (identity, most) = (Some(number), p);
+                (identity, most) = (Some(person), p);
             }
         }
         add(unsaid, &draw.globals.name_weights);

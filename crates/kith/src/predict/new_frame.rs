@@ -241,9 +241,9 @@ mod tests {
         let mut seats: Vec<Vec<f64>> =
             posterior.draws.iter().map(|draw| vec![0.0; draw.group.len()]).collect();
         let mut by_group = vec![0.0; posterior.groups.len()];
-        alone.for_each_seat(posterior, |draw, identity, group, p| {
-            assert_eq!(posterior.draws[draw].group[identity as usize], group);
+        alone.for_each_seat(posterior, |draw, identity, p| {
             seats[draw][identity as usize] += p;
+            let group = posterior.draws[draw].group[identity as usize];
             by_group[group as usize] += (1 + draw) as f64 * p;
         });
         let weights: Vec<f64> = (1..=posterior.draws.len()).map(|weight| weight as f64).collect();

@@ -48,14 +48,13 @@ impl Alone {
         sum.finish()
     }
 
-    /// Calls `each` with the draw, the identity, the group and the probability of every seat that matters; a
-    /// seat that may be in several contexts comes once for each.
-    pub fn for_each_seat(&self, posterior: &Posterior, mut each: impl FnMut(usize, u32, u32, f64)) {
+    /// Calls `each` with the draw, the identity and the probability of every seat that matters; a seat that may be in several contexts comes once for each.
+    pub fn for_each_seat(&self, posterior: &Posterior, mut each: impl FnMut(usize, u32, f64)) {
         for &(group, f) in &self.groups {
             for (column, per_weight) in &self.columns {
                 for (seat, weight) in posterior.seats_and_weights(group as usize, *column) {
                     let draw = seat.0 as usize;
-                    each(draw, seat.1, group, f * per_weight[draw] * weight);
+                    each(draw, seat.1, f * per_weight[draw] * weight);
                 }
             }
         }

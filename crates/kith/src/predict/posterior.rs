@@ -6,12 +6,12 @@ use std::sync::OnceLock;
 use crate::chain::{Draw, Globals};
 use crate::gibbs::names::ln_weights_given;
 use crate::gibbs::scan::Screen;
-use crate::ids::{FaceId, LabelId};
+use crate::ids::{ContextId, FaceId, LabelId};
 use crate::math::{ln_sum_exp, shares};
 use crate::model::face::{Centred, Group};
 use crate::model::{ContextMode, FaceModel, Model};
 use crate::state::ln_seat;
-use crate::state::{Names, Votes};
+use crate::state::{Names, PerContext, Votes};
 use crate::target::Target;
 
 /// Draws pooled for prediction. An identity of a draw is known by the set of its faces: most sets occur in
@@ -33,8 +33,9 @@ pub struct Posterior {
     /// Where each group sits: (draw, identity), one list after the other, and where each begins.
     seats: Vec<(u32, u32)>,
     seats_begin: Vec<usize>,
-    /// Columns of one number per seat: pi_0i, then N_ci + alpha_c pi_0i in each context of the draw.
-    weights: Vec<Vec<f64>>,
+    /// Columns of one number per seat, made when they are asked for: pi_0i, then N_ci + alpha_c pi_0i in each
+    /// context of the draw.
+    weights: Vec<OnceLock<Vec<f64>>>,
     most_identities: usize,
     /// ln of the most that a seat of the group weighs in any draw, whatever the context.
     pub(super) ln_highest_seat: Vec<f64>,
@@ -45,6 +46,9 @@ pub struct Posterior {
 /// What prediction needs of one draw.
 #[derive(Clone, Debug)]
 pub(super) struct Pooled {
+    /// Per identity its person, and the identities of every person who has several.
+    pub person: Vec<u32>,
+    looks: HashMap<u32, Vec<u32>>,
     /// Per identity: its group, its name, ln pi_0i.
     pub group: Vec<u32>,
     pub name: Vec<Option<LabelId>>,
@@ -53,10 +57,12 @@ pub(super) struct Pooled {
     pub ln_unseen: f64,
     pub globals: Globals,
     pub contexts: Vec<PooledContext>,
+    /// N_ci, per identity.
+    pub counts: Vec<PerContext>,
     /// H and epsilon.
     pub names: Names,
-    /// The identities of whose faces' names anything was said.
-    pub voted: HashMap<u32, Voted>,
+    /// The people of whose faces' names anything was said.
+    voted: HashMap<u32, Voted>,
 }
 
 /// What was said of the names of one identity's faces, and how probable it makes its names, where that was
@@ -67,10 +73,9 @@ pub(super) struct Voted {
     shares: OnceLock<Vec<f64>>,
 }
 
-/// One context of a draw: N_ci, N_c., M_c, alpha_c.
+/// One context of a draw: N_c., M_c, alpha_c.
 #[derive(Clone, Debug)]
 pub(super) struct PooledContext {
-    pub n_at: Vec<u32>,
     pub n_in: u32,
     pub n_frames: u32,
     pub concentration: f64,
@@ -98,11 +103,6 @@ impl Posterior {
         screen.set_columns(pool.groups.iter(), &model.face);
         let (seats, seats_begin) = by_group(&pooled, pool.groups.len());
         let n_columns = 1 + pooled.iter().map(|draw| draw.contexts.len()).max().unwrap_or(0);
-        let weight = |column, &(draw, identity): &(u32, u32)| {
-            pooled[draw as usize].weight_of(identity as usize, column)
-        };
-        let weights =
-            (0..n_columns).map(|column| seats.iter().map(|seat| weight(column, seat)).collect()).collect();
         let mut ln_highest_seat = vec![f64::NEG_INFINITY; pool.groups.len()];
         for draw in &pooled {
             for (identity, &group) in draw.group.iter().enumerate() {
@@ -126,7 +126,7 @@ impl Posterior {
             model: model.clone(),
             seats,
             seats_begin,
-            weights,
+            weights: vec![OnceLock::new(); n_columns],
             most_identities: draws.iter().map(Draw::n_identities).max().unwrap_or(0),
             ln_highest_seat,
             screen,
@@ -170,8 +170,11 @@ impl Posterior {
         group: usize,
         column: usize,
     ) -> impl Iterator<Item = (&(u32, u32), &f64)> {
+        let weight =
+            |&(draw, identity): &(u32, u32)| self.draws[draw as usize].weight_of(identity as usize, column);
+        let weights = self.weights[column].get_or_init(|| self.seats.iter().map(weight).collect());
         let places = self.seats_begin[group]..self.seats_begin[group + 1];
-        self.seats_of(group).iter().zip(&self.weights[column][places])
+        self.seats_of(group).iter().zip(&weights[places])
     }
 
     /// How many weights a seat has: one more than there are contexts.
@@ -193,6 +196,11 @@ impl Posterior {
         let known = |bound: f32| if bound.is_nan() { f64::INFINITY } else { f64::from(bound) };
         let bounds = bounds.into_iter().map(|bound| x.bound(bound));
         out.extend(bounds.zip(&self.ln_highest_seat).map(|(bound, seat)| seat + known(bound)));
+    }
+
+    /// Whether anybody has a second look in any draw.
+    pub(super) fn has_looks(&self) -> bool {
+        self.draws.iter().any(|draw| !draw.looks.is_empty())
     }
 
     /// Whether one context holds everything.
@@ -218,6 +226,22 @@ impl Posterior {
 }
 
 impl Pooled {
+    /// The identities of the person whose look an identity is.
+    pub fn looks_of(&self, identity: u32) -> &[u32] {
+        let person = &self.person[identity as usize];
+        self.looks.get(person).map_or(std::slice::from_ref(person), Vec::as_slice)
+    }
+
+    /// The groups of faces of that person.
+    pub fn groups_of(&self, identity: u32) -> impl Iterator<Item = usize> {
+        self.looks_of(identity).iter().map(|&look| self.group[look as usize] as usize)
+    }
+
+    /// What was said of the names of that person.
+    pub fn voted_of(&self, identity: u32) -> Option<&Voted> {
+        self.voted.get(&self.person[identity as usize])
+    }
+
     /// The largest alpha_c.
     pub fn highest_concentration(&self) -> f64 {
         self.contexts.iter().map(|context| context.concentration).fold(0.0, f64::max)
@@ -226,7 +250,7 @@ impl Pooled {
     /// How probable each name is an identity's, over Y and then unknown, its own name y* integrated out;
     /// `None` where nothing was said of it, and it is H.
     pub fn name_shares(&self, identity: u32, model: &Model) -> Option<&[f64]> {
-        let voted = self.voted.get(&identity)?;
+        let voted = self.voted_of(identity)?;
         Some(voted.shares.get_or_init(|| shares(&ln_weights_given(&voted.votes, &self.names, model))))
     }
 
@@ -235,19 +259,28 @@ impl Pooled {
         let pi = self.ln_weight[identity].exp();
         match column.checked_sub(1) {
             None => pi,
-            Some(context) => self
-                .contexts
-                .get(context)
-                .map_or(0.0, |context| f64::from(context.n_at[identity]) + context.concentration * pi),
+            Some(context) => self.contexts.get(context).map_or(0.0, |of| {
+                let n_at = self.counts[identity].at(ContextId::new(context));
+                f64::from(n_at) + of.concentration * pi
+            }),
         }
     }
 
     /// An upper bound of ln (N_ci + alpha_c pi_0i) in any context of the draw.
     fn ln_highest_seat(&self, identity: usize) -> f64 {
-        let n: u32 = self.contexts.iter().map(|context| context.n_at[identity]).max().unwrap_or(0);
+        let n: u32 = self.counts[identity].iter().map(|(_, n_at)| n_at).max().unwrap_or(0);
         let ln_share = self.highest_concentration().ln() + self.ln_weight[identity];
         ln_seat(f64::from(n), ln_share)
     }
+}
+
+/// The identities of every person who has several.
+fn looks(person: &[u32]) -> HashMap<u32, Vec<u32>> {
+    let mut looks: HashMap<u32, Vec<u32>> = HashMap::new();
+    for (look, &person) in (0..).zip(person).filter(|(look, person)| look != *person) {
+        looks.entry(person).or_insert_with(|| vec![person]).push(look);
+    }
+    looks
 }
 
 /// (draw, identity) of every group, one list after the other, and where each begins.
@@ -302,38 +335,39 @@ impl Pool {
         }
         let group = faces_of.iter().map(|faces| self.intern(faces, draw, target)).collect();
 
+        let person: Vec<u32> = (0..n_identities as u32).map(|identity| draw.person(identity)).collect();
+        let looks = looks(&person);
         let mut voted: HashMap<u32, Voted> = HashMap::new();
         for (face, &identity) in data.faces().zip(&draw.identities) {
             if data.given_name(face).is_some() || !data.evidence().denials(face).is_empty() {
-                voted.entry(identity).or_default().votes.add_face(face, data);
+                voted.entry(person[identity as usize]).or_default().votes.add_face(face, data);
             }
         }
         let mut contexts: Vec<PooledContext> = draw
             .globals
             .local_concentration
             .iter()
-            .map(|&concentration| PooledContext {
-                n_at: vec![0; n_identities],
-                n_in: 0,
-                n_frames: 0,
-                concentration,
-            })
+            .map(|&concentration| PooledContext { n_in: 0, n_frames: 0, concentration })
             .collect();
-        for (frame, &context) in data.frames().zip(&draw.contexts) {
-            let context = &mut contexts[context as usize];
+        let mut counts = vec![PerContext::default(); n_identities];
+        for (frame, &number) in data.frames().zip(&draw.contexts) {
+            let context = &mut contexts[number as usize];
             context.n_frames += 1;
             for face in data.faces_in(frame) {
-                context.n_at[draw.identities[face.index()] as usize] += 1;
+                counts[draw.identities[face.index()] as usize].add(ContextId(number));
                 context.n_in += 1;
             }
         }
         Pooled {
+            person,
+            looks,
             group,
-            name: draw.names.clone(),
+            name: draw.names_of_people().into_owned(),
             ln_weight: draw.globals.weights.iter().map(|weight| weight.ln()).collect(),
             ln_unseen: draw.globals.unseen.ln(),
             globals: draw.globals.clone(),
             contexts,
+            counts,
             names: Names::recalled(
                 &draw.globals.name_weights,
                 draw.globals.error_rate,

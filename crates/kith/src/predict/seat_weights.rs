@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use super::contexts::Candidate;
 use super::posterior::Pooled;
+use crate::ids::ContextId;
 use crate::math::{ln_add_exp, ln_gamma, ln_sum_exp};
 use crate::state::ln_seat;
 
@@ -39,7 +40,7 @@ impl<'d> Seats<'d> {
     /// ln (N_ci + alpha_c pi_0i), with faces of the same frame seated there before, or one that was there
     /// left out.
     pub fn ln_known(&self, identity: usize, earlier: f64) -> f64 {
-        let n_at = self.context.map_or(0, |context| self.draw.contexts[context].n_at[identity]);
+        let n_at = self.context.map_or(0, |c| self.draw.counts[identity].at(ContextId::new(c)));
         let ln_share = self.concentration.ln() + self.draw.ln_weight[identity];
         ln_seat(f64::from(n_at) + earlier, ln_share) + self.ln_seen
     }

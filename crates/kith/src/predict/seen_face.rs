@@ -51,7 +51,8 @@ impl Posterior {
             }
             tally.add_unsaid(number, &self.draws[number].globals.name_weights);
             let known = of_draw.iter().filter_map(|seat| Some((seat.identity?, seat.p * weights[number])));
-            of_group.extend(known.map(|(i, p)| (self.draws[number].group[i.index()] as usize, p)));
+            let pooled = &self.draws[number];
+            of_group.extend(known.flat_map(|(i, p)| pooled.groups_of(i.0).map(move |group| (group, p))));
             seats.push(of_draw);
         }
         let identity = self.most_probable(of_group, Some(face));
@@ -72,8 +73,12 @@ impl Posterior {
         self.weigh_where_it_is(&x, &mut views);
         self.weigh_elsewhere(&x, &mut views);
         let of_draw = |view: &mut View<'_>| {
-            let home = (!view.is_alone).then_some(IdentityId(view.own));
-            view.finish().iter().find(|seat| seat.identity == home).map_or(0.0, |seat| seat.p)
+            let seats = view.finish();
+            let is_home = |seat: &&Seat| match seat.identity {
+                Some(identity) => !view.is_alone && view.is_own(identity.0),
+                None => view.is_alone,
+            };
+            seats.iter().filter(is_home).map(|seat| seat.p).sum::<f64>()
         };
         views.iter_mut().map(of_draw).sum::<f64>() / draws.len() as f64
     }
@@ -150,17 +155,20 @@ impl<'a> View<'a> {
         let (model, data) = target.parts();
         let identity_of = |other: FaceId| draw.identities[other.index()];
         let own = identity_of(face);
-        let n_own: u32 = pooled.contexts.iter().map(|context| context.n_at[own as usize]).sum();
-        let is_alone = n_own == 1;
+        let is_alone = pooled.counts[own as usize].total() == 1;
         let frame = data.frame_of(face);
         let context = draw.contexts[frame.index()] as usize;
         let mut said: HashMap<u32, f64> = HashMap::new();
         for &(other, n_same, n_different) in data.evidence().links(face) {
-            *said.entry(identity_of(other)).or_default() += model.evidence.ln_bond(n_same, n_different);
+            for &look in pooled.looks_of(identity_of(other)) {
+                *said.entry(look).or_default() += model.evidence.ln_bond(n_same, n_different);
+            }
         }
         if model.repeat != 1.0 {
             for &other in data.faces_in(frame).iter().filter(|&&other| other != face) {
-                *said.entry(identity_of(other)).or_default() += model.repeat.ln();
+                for &look in pooled.looks_of(identity_of(other)) {
+                    *said.entry(look).or_default() += model.repeat.ln();
+                }
             }
         }
         let mut votes = Votes::default();
@@ -182,6 +190,11 @@ impl<'a> View<'a> {
             seats: Vec::new(),
             best: f64::NEG_INFINITY,
         }
+    }
+
+    /// Whether an identity is a look of the person with whom the face sat.
+    fn is_own(&self, identity: u32) -> bool {
+        self.pooled.person[identity as usize] == self.pooled.person[self.own as usize]
     }
 
     /// As if nothing had been said of the face.
@@ -210,9 +223,9 @@ impl<'a> View<'a> {
     /// What was said of the names of an identity's faces, with this one and without it; `None` where it is of
     /// this one alone.
     fn votes_with_and_without(&self, identity: u32) -> Option<[Votes; 2]> {
-        let votes = &self.pooled.voted.get(&identity)?.votes;
+        let votes = &self.pooled.voted_of(identity)?.votes;
         let mut other = votes.clone();
-        if identity == self.own {
+        if self.is_own(identity) {
             other.take_face(self.face, self.target.data());
             return (!other.is_empty()).then(|| [votes.clone(), other]);
         }

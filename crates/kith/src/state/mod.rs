@@ -2,6 +2,7 @@
 
 mod check;
 mod colours;
+mod counts;
 mod evidence;
 mod faces;
 mod joint;
@@ -14,6 +15,7 @@ mod votes;
 mod weights;
 
 pub(crate) use colours::Colour;
+pub use counts::PerContext;
 pub use faces::Faces;
 pub(crate) use names::shape;
 pub use names::{Name, Names};

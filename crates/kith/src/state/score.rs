@@ -44,13 +44,13 @@ impl State {
         ln_p += (alpha_0 - 1.0) * self.weights.ln_unseen;
         for &identity in self.seating.identities() {
             ln_p += alpha_0.ln() - self.weights.ln_of(identity);
+            for (context, n) in self.seating.per_context(identity).iter() {
+                let ln_share = self.weights.local_concentration(context).ln() + self.weights.ln_of(identity);
+                ln_p += ln_rising(ln_share, f64::from(n));
+            }
         }
         for context in self.seating.contexts() {
             let ln_alpha_c = self.weights.local_concentration(context).ln();
-            for &identity in self.seating.identities() {
-                let n = f64::from(self.seating.n_at(context, identity));
-                ln_p += ln_rising(ln_alpha_c + self.weights.ln_of(identity), n);
-            }
             ln_p -= ln_rising(ln_alpha_c, f64::from(self.seating.n_in(context)));
             if context.index() == 0 || !prior.local_concentration.is_shared() {
                 let name = target.data().contexts().get(context.index()).map(String::as_str);

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::PerContext;
 use crate::data::Dataset;
 use crate::ids::{ContextId, FaceId, FrameId, IdentityId};
 
@@ -14,8 +15,8 @@ pub struct Seating {
     live: Vec<IdentityId>,
     place: Vec<u32>,
     free: Vec<IdentityId>,
-    /// N_ci: a row of slots per context.
-    counts: Vec<Vec<u32>>,
+    /// N_ci, per slot.
+    counts: Vec<PerContext>,
     n_of: Vec<u32>,
     n_in: Vec<u32>,
     n_frames_in: Vec<u32>,
@@ -54,7 +55,12 @@ impl Seating {
 
     /// N_ci.
     pub fn n_at(&self, context: ContextId, identity: IdentityId) -> u32 {
-        self.counts[context.index()][identity.index()]
+        self.counts[identity.index()].at(context)
+    }
+
+    /// N_ci of an identity, in the contexts where it is not zero.
+    pub fn per_context(&self, identity: IdentityId) -> &PerContext {
+        &self.counts[identity.index()]
     }
 
     /// N_c.
@@ -74,12 +80,12 @@ impl Seating {
 
     /// All contexts, those without frames included.
     pub fn contexts(&self) -> impl Iterator<Item = ContextId> + use<> {
-        (0..self.counts.len() as u32).map(ContextId)
+        (0..self.n_in.len() as u32).map(ContextId)
     }
 
     /// How many contexts there are, those without frames included.
     pub fn n_contexts(&self) -> usize {
-        self.counts.len()
+        self.n_in.len()
     }
 
     /// How many faces and frames have been laid out.
@@ -95,14 +101,14 @@ impl Seating {
         n_identities: usize,
         data: &Dataset,
     ) -> Self {
-        let mut counts = vec![vec![0; n_identities]; self.n_contexts()];
+        let mut counts = vec![PerContext::default(); n_identities];
         let (mut n_of, mut n_in) = (vec![0; n_identities], vec![0; self.n_contexts()]);
         for (face, identity) in identity_of.iter().enumerate() {
             if let Some(identity) = identity {
-                let context = self.context_of(data.frame_of(FaceId::new(face))).index();
-                counts[context][identity.index()] += 1;
+                let context = self.context_of(data.frame_of(FaceId::new(face)));
+                counts[identity.index()].add(context);
                 n_of[identity.index()] += 1;
-                n_in[context] += 1;
+                n_in[context.index()] += 1;
             }
         }
         Self {
@@ -119,10 +125,9 @@ impl Seating {
     }
 
     pub(super) fn add_context(&mut self) -> ContextId {
-        self.counts.push(vec![0; self.n_slots()]);
         self.n_in.push(0);
         self.n_frames_in.push(0);
-        ContextId::new(self.counts.len() - 1)
+        ContextId::new(self.n_in.len() - 1)
     }
 
     /// The next frame arrives in a context, its faces not yet seated.
@@ -135,7 +140,7 @@ impl Seating {
     /// A slot for a new identity.
     pub(super) fn open(&mut self) -> IdentityId {
         let identity = self.free.pop().unwrap_or_else(|| {
-            self.counts.iter_mut().for_each(|row| row.push(0));
+            self.counts.push(PerContext::default());
             self.n_of.push(0);
             self.place.push(0);
             IdentityId::new(self.n_of.len() - 1)
@@ -158,18 +163,18 @@ impl Seating {
 
     pub(super) fn seat(&mut self, face: FaceId, identity: IdentityId, data: &Dataset) {
         debug_assert_eq!(self.identity_of[face.index()], None);
-        let context = self.context_of(data.frame_of(face)).index();
+        let context = self.context_of(data.frame_of(face));
         self.identity_of[face.index()] = Some(identity);
-        self.counts[context][identity.index()] += 1;
-        self.n_in[context] += 1;
+        self.counts[identity.index()].add(context);
+        self.n_in[context.index()] += 1;
         self.n_of[identity.index()] += 1;
     }
 
     pub(super) fn unseat(&mut self, face: FaceId, data: &Dataset) -> IdentityId {
         let identity = self.identity_of[face.index()].take().expect("the face is seated");
-        let context = self.context_of(data.frame_of(face)).index();
-        self.counts[context][identity.index()] -= 1;
-        self.n_in[context] -= 1;
+        let context = self.context_of(data.frame_of(face));
+        self.counts[identity.index()].take(context);
+        self.n_in[context.index()] -= 1;
         self.n_of[identity.index()] -= 1;
         identity
     }
@@ -181,8 +186,8 @@ impl Seating {
         self.n_frames_in[to.index()] += 1;
         for face in data.faces_in(frame) {
             if let Some(identity) = self.identity_of[face.index()] {
-                self.counts[from.index()][identity.index()] -= 1;
-                self.counts[to.index()][identity.index()] += 1;
+                self.counts[identity.index()].take(from);
+                self.counts[identity.index()].add(to);
                 self.n_in[from.index()] -= 1;
                 self.n_in[to.index()] += 1;
             }

@@ -4,17 +4,23 @@
 use crate::ids::ContextId;
 use crate::state::State;
 
+/// Rows are made anew when they would take more than so many numbers.
+const ROOM: usize = 1 << 24;
+
 /// A row per context, made when it is first needed; identities in the order of
 /// [`crate::state::Seating::identities`].
 #[derive(Default)]
 pub(super) struct Seats {
     rows: Vec<Option<Vec<f32>>>,
+    /// The contexts whose rows are there.
+    made: Vec<ContextId>,
 }
 
 impl Seats {
     /// Forgets everything.
     pub fn clear(&mut self) {
         self.rows.clear();
+        self.made.clear();
     }
 
     /// Makes the row of a context, of the counts as they are now, unless it is there.
@@ -22,10 +28,16 @@ impl Seats {
         if self.rows.len() <= context.index() {
             self.rows.resize(context.index() + 1, None);
         }
-        self.rows[context.index()].get_or_insert_with(|| {
-            let identities = state.seating().identities().iter();
-            identities.map(|&identity| rounded_up(state.ln_seat(context, identity))).collect()
-        });
+        if self.rows[context.index()].is_some() {
+            return;
+        }
+        let identities = state.seating().identities();
+        if self.made.len() * identities.len() > ROOM {
+            self.made.drain(..).for_each(|context| self.rows[context.index()] = None);
+        }
+        let row = identities.iter().map(|&identity| rounded_up(state.ln_seat(context, identity))).collect();
+        self.rows[context.index()] = Some(row);
+        self.made.push(context);
     }
 
     /// The weights in a context.
@@ -43,17 +55,19 @@ impl Seats {
     /// The last identity is new.
     pub fn open(&mut self, state: &State) {
         let new = *state.seating().identities().last().expect("an identity was opened");
-        for (context, row) in state.seating().contexts().zip(&mut self.rows) {
-            if let Some(row) = row {
-                row.push(rounded_up(state.ln_seat(context, new)));
-            }
+        for &context in &self.made {
+            let row = self.rows[context.index()].iter_mut();
+            row.for_each(|row| row.push(rounded_up(state.ln_seat(context, new))));
         }
     }
 
     /// The identity at a place has left, and the last one has taken its place.
     pub fn close(&mut self, place: usize) {
-        for row in self.rows.iter_mut().flatten() {
-            row.swap_remove(place);
+        for context in &self.made {
+            let row = self.rows[context.index()].iter_mut();
+            row.for_each(|row| {
+                row.swap_remove(place);
+            });
         }
     }
 }

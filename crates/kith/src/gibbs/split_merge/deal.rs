@@ -10,14 +10,14 @@ use crate::ids::{FaceId, IdentityId};
 use crate::math::ln_add_exp;
 use crate::model::face::{Centred, Group};
 use crate::random::Rng;
-use crate::state::{Name, State, Votes, ln_seat};
+use crate::state::{Name, PerContext, State, Votes, ln_seat};
 use crate::target::Target;
 
 /// One side.
 pub(super) struct Part {
     pub(super) group: Group,
     /// Its faces per context.
-    pub(super) n_at: Vec<u32>,
+    pub(super) n_at: PerContext,
     /// What was said about the names of its faces.
     pub(super) votes: Votes,
     n_votes: u32,
@@ -95,13 +95,10 @@ impl<'a> Deals<'a> {
         mut dealer: Dealer<'_>,
         state: &State,
     ) -> Option<Deal> {
-        let contexts = state.seating.contexts();
-        let ln_half: Vec<f64> = contexts
-            .map(|c| state.weights.local_concentration(c).ln() + ln_weight - std::f64::consts::LN_2)
-            .collect();
+        let ln_half = ln_weight - std::f64::consts::LN_2;
         let part = || Part {
             group: self.target.model().face.group(),
-            n_at: vec![0; ln_half.len()],
+            n_at: PerContext::default(),
             votes: Votes::default(),
             n_votes: 0,
         };
@@ -121,7 +118,7 @@ impl<'a> Deals<'a> {
             state.look(face, self.target, &mut self.x);
             let ln_bonds = self.ln_bonds(face);
             let [first, second] =
-                [0, 1].map(|side| self.ln_weight(face, &deal.parts[side], ln_bonds[side], &ln_half, state));
+                [0, 1].map(|side| self.ln_weight(face, &deal.parts[side], ln_bonds[side], ln_half, state));
             let ln_odds = second - first;
             let side = match &mut dealer {
                 Dealer::Chance(rng) => {
@@ -159,10 +156,11 @@ impl<'a> Deals<'a> {
         ln_bonds
     }
 
-    /// ln of the weight of a side for the face at `self.x`.
-    fn ln_weight(&self, face: FaceId, part: &Part, ln_bond: f64, ln_half: &[f64], state: &State) -> f64 {
-        let context = state.context_of_face(face, self.target.data()).index();
-        let ln_seat = ln_seat(f64::from(part.n_at[context]), ln_half[context]);
+    /// ln of the weight of a side for the face at `self.x`; `ln_half` is ln of half of pi_0i.
+    fn ln_weight(&self, face: FaceId, part: &Part, ln_bond: f64, ln_half: f64, state: &State) -> f64 {
+        let context = state.context_of_face(face, self.target.data());
+        let ln_share = state.weights.local_concentration(context).ln() + ln_half;
+        let ln_seat = ln_seat(f64::from(part.n_at.at(context)), ln_share);
         let mut ln_weight = ln_seat + self.target.model().face.ln_joining(&part.group, &self.x) + ln_bond;
         if let Some(given) = self.target.data().given_name(face) {
             // (votes for the name + H(name)) / (votes + 1).
@@ -177,7 +175,7 @@ impl<'a> Deals<'a> {
     fn put(&mut self, face: FaceId, side: usize, ln_bonds: [f64; 2], deal: &mut Deal, state: &State) {
         let part = &mut deal.parts[side];
         self.target.model().face.observe(&mut part.group, &self.x);
-        part.n_at[state.context_of_face(face, self.target.data()).index()] += 1;
+        part.n_at.add(state.context_of_face(face, self.target.data()));
         part.votes.add_face(face, self.target.data());
         part.n_votes += u32::from(self.target.data().given_name(face).is_some());
         if !self.side_of.is_empty() {

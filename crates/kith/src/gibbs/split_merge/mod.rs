@@ -36,7 +36,7 @@ use crate::ids::{FaceId, IdentityId};
 use crate::math::{ln_add_exp, ln_gamma, ln_rising};
 use crate::model::face::{Centred, Group};
 use crate::random::Rng;
-use crate::state::{State, Votes};
+use crate::state::{PerContext, State, Votes};
 use crate::target::Target;
 
 /// How often a pair is two neighbours in the space of embeddings rather than any two faces.
@@ -194,7 +194,7 @@ struct Kernel<'a> {
 struct Half<'a> {
     ln_weight: f64,
     /// Its faces per context.
-    n_at: &'a [u32],
+    n_at: &'a PerContext,
     group: &'a Group,
     votes: &'a Votes,
 }
@@ -301,7 +301,7 @@ impl<'a> Kernel<'a> {
     ) -> Split {
         let ln_weight = state.weights.ln_of(i);
         let deal = self.deals.draw(pair, order, ln_weight, state, rng);
-        let [t_1, t_2] = shapes(deal.parts.each_ref().map(|part| &*part.n_at), ln_weight, state);
+        let [t_1, t_2] = shapes(deal.parts.each_ref().map(|part| &part.n_at), ln_weight, state);
         let (ln_b, ln_rest) = rng.ln_beta(t_1, t_2);
         let ln_weights = [ln_weight + ln_b, ln_weight + ln_rest];
         let half = |side: usize| {
@@ -319,13 +319,11 @@ impl<'a> Kernel<'a> {
     fn weigh_merge(&mut self, pair_of: [IdentityId; 2], limit: f64, state: &State) -> Option<Merge> {
         let [i, j] = pair_of;
         let (from, into) = if state.seating.n_of(i) < state.seating.n_of(j) { (i, j) } else { (j, i) };
-        let n_at =
-            pair_of.map(|i| state.seating.contexts().map(|c| state.seating.n_at(c, i)).collect::<Vec<_>>());
         let mut votes = state.names.heard(i).clone();
         votes.add_all(state.names.heard(j));
         let half = |side: usize| Half {
             ln_weight: state.weights.ln_of(pair_of[side]),
-            n_at: &n_at[side],
+            n_at: state.seating.per_context(pair_of[side]),
             group: state.faces.group(pair_of[side]),
             votes: state.names.heard(pair_of[side]),
         };
@@ -410,9 +408,9 @@ fn ln_ratio_of_weights(halves: &[Half<'_>; 2], state: &State) -> f64 {
     let ln_whole = ln_add_exp(ln_pi[0], ln_pi[1]);
     // alpha_0^2 / (pi_1 pi_2) over alpha_0 / pi, and the Jacobian pi.
     let mut ln_ratio = state.weights.global_concentration.ln() - ln_pi[0] - ln_pi[1] + 2.0 * ln_whole;
-    for context in state.seating.contexts() {
+    for (context, n) in n_at[0].both(n_at[1]) {
         let ln_alpha_c = state.weights.local_concentration(context).ln();
-        let [n_1, n_2] = n_at.map(|n_at| f64::from(n_at[context.index()]));
+        let [n_1, n_2] = n.map(f64::from);
         ln_ratio += ln_rising(ln_alpha_c + ln_pi[0], n_1) + ln_rising(ln_alpha_c + ln_pi[1], n_2)
             - ln_rising(ln_alpha_c + ln_whole, n_1 + n_2);
     }
@@ -426,15 +424,14 @@ fn ln_ratio_of_weights(halves: &[Half<'_>; 2], state: &State) -> f64 {
 /// The law of b is Beta(t_1, t_2), where t is about how many tables (C.2) an identity of that many faces has
 /// when it takes its faces' share of the weight: given its tables, that is how pi_0 divides. (Beta(n_1, n_2)
 /// would be far too narrow: two identities of a thousand faces may well have a table or two each.)
-fn shapes(n_at: [&[u32]; 2], ln_weight: f64, state: &State) -> [f64; 2] {
-    let n = n_at.map(|n_at| f64::from(n_at.iter().sum::<u32>()));
+fn shapes(n_at: [&PerContext; 2], ln_weight: f64, state: &State) -> [f64; 2] {
+    let n = n_at.map(|n_at| f64::from(n_at.total()));
     [0, 1].map(|side| {
         let share = n[side] / (n[0] + n[1]);
-        let occupied = state.seating.contexts().filter(|context| n_at[side][context.index()] > 0);
-        let tables = occupied.map(|context| {
+        let tables = n_at[side].iter().map(|(context, n)| {
             let x = (state.weights.local_concentration(context).ln() + ln_weight).exp() * share;
             // sum_{k=0}^{n-1} x / (x + k), the first term being one and the rest nearly an integral.
-            1.0 + x * ((x + f64::from(n_at[side][context.index()])) / (x + 1.0)).ln()
+            1.0 + x * ((x + f64::from(n)) / (x + 1.0)).ln()
         });
         tables.sum()
     })

@@ -106,7 +106,7 @@ fn splits_are_weighed_by_the_joint_and_merges_are_their_inverse() {
                 after.check(&target).unwrap();
 
                 let ln_pi = state.weights.ln_of(i);
-                let n_at = split.deal.parts.each_ref().map(|part| &*part.n_at);
+                let n_at = split.deal.parts.each_ref().map(|part| &part.n_at);
                 let [t_1, t_2] = shapes(n_at, ln_pi, &state);
                 let share = (after.weights.ln_of(i) - ln_pi).exp();
                 let plain = ln_marginal_joint(&after, &[i, new], &target)

@@ -573,6 +573,11 @@ impl FullGroup {
         ln_marginal + 1e-6 + 1e-9 * ln_marginal.abs()
     }
 
+    /// ybar, and the variance 1/L that it has because the faces are few.
+    pub(super) fn mean(&self) -> (Vec<f64>, f64) {
+        (self.sum.iter().map(|sum| sum / self.total).collect(), 1.0 / self.total)
+    }
+
     /// How many faces.
     pub fn n_faces(&self) -> u32 {
         self.scatter.n_faces()

@@ -285,6 +285,15 @@ impl FaceModel {
         }
     }
 
+    /// Where W is the identity: the mean of a group's faces, and the variance that it has because they are few.
+    /// Nothing where people have no covariance in common.
+    pub(crate) fn mean(&self, group: &Group) -> Option<(Vec<f64>, f64)> {
+        match group {
+            Group::Isotropic(_) => None,
+            Group::Full(group) => Some(group.mean()),
+        }
+    }
+
     /// An upper bound of ln p(all faces of both groups), for less than it takes to put them together.
     pub(crate) fn ln_marginal_at_most(&self, larger: &Group, smaller: &Group) -> f64 {
         match (&self.kind, larger, smaller) {

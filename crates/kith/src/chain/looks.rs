@@ -1,0 +1,349 @@
+//! Second looks (MODEL.md §8): small identities of a draw that are photos of somebody who has many more, with
+//! another haircut, a beard or a mask.
+//!
+//! An identity is one Gaussian. Where somebody has hundreds of photos, a dozen that share what is odd about them
+//! are likelier as an identity of their own, and no single law of faces says that they are not. What says it
+//! is the crowd: under a network that tells people apart nobody else comes that near. So an identity is a
+//! look of a larger one if it is no farther from it than photos of one person are from their mean, and
+//! everybody else is much farther from both. It is a function of the draw: what is sampled is as it was.
+
+use std::collections::HashSet;
+
+use faer::linalg::matmul::matmul;
+use faer::{Accum, MatMut, MatRef, Par};
+
+use crate::data::Dataset;
+use crate::ids::{FaceId, FrameId, IdentityId, LabelId};
+use crate::state::State;
+use crate::target::Target;
+
+/// Fewer identities than this do not show how near people come to each other.
+const CROWD: usize = 200;
+/// A look has at most one photo for so many of its person's.
+const SMALLER: u32 = 4;
+/// The farthest that a look is from its person, squared and per axis, photos being 1 from their person's mean.
+const FARTHEST: f64 = 1.6;
+/// Everybody else is at least so many times as far from both, in squares.
+const CONTRAST: f64 = 2.2;
+/// Of each identity so many of those nearest to it are looked at.
+const NEAREST: usize = 12;
+/// So many identities are compared with all at once.
+const BLOCK: usize = 128;
+
+/// Per identity, in the order of `slots`, the identity whose look it is, itself for most; nothing where that is
+/// all of them.
+pub(super) fn people(state: &State, slots: &[IdentityId], target: &Target) -> Vec<u32> {
+    let Some(crowd) = Crowd::of(state, slots, target) else { return Vec::new() };
+    let looks = crowd.looks();
+    if looks.is_empty() {
+        return Vec::new();
+    }
+    let mut faces_of = vec![Vec::new(); slots.len()];
+    let mut number_of = vec![0; state.seating().n_slots()];
+    slots.iter().enumerate().for_each(|(number, slot)| number_of[slot.index()] = number);
+    for face in target.data().faces() {
+        let slot = state.seating().identity_of(face).expect("every face is seated");
+        faces_of[number_of[slot.index()]].push(face);
+    }
+    let mut people: Vec<u32> = (0..slots.len() as u32).collect();
+    for (look, person) in looks {
+        if may_be_one(&faces_of[look], &faces_of[person], target.data()) {
+            people[look] = person as u32;
+            let more = std::mem::take(&mut faces_of[look]);
+            faces_of[person].extend(more);
+        }
+    }
+    if (0..).zip(&people).all(|(number, &person)| number == person) { Vec::new() } else { people }
+}
+
+/// The identities of several photos, by where their means are.
+struct Crowd {
+    n_axes: usize,
+    /// The number of each, and how many photos it has.
+    numbers: Vec<usize>,
+    sizes: Vec<u32>,
+    /// One after the other; what their squares are, and what the number of photos adds to a square, per axis.
+    means: Vec<f32>,
+    squares: Vec<f64>,
+    noise: Vec<f64>,
+}
+
+impl Crowd {
+    /// Nothing where there are too few, or faces have no covariance in common.
+    fn of(state: &State, slots: &[IdentityId], target: &Target) -> Option<Self> {
+        let model = &target.model().face;
+        let n_axes = model.has_covariances().then(|| model.axes().n_axes)?;
+        let groups = || slots.iter().map(|&slot| state.faces().group(slot)).enumerate();
+        let is_several = |group: &crate::model::face::Group| group.n_faces() > 1;
+        if groups().filter(|(_, group)| is_several(group)).count() < CROWD {
+            return None;
+        }
+        let mut crowd = Self {
+            n_axes,
+            numbers: Vec::new(),
+            sizes: Vec::new(),
+            means: Vec::new(),
+            squares: Vec::new(),
+            noise: Vec::new(),
+        };
+        for (number, group) in groups().filter(|(_, group)| is_several(group)) {
+            let (mean, noise) = model.mean(group)?;
+            crowd.numbers.push(number);
+            crowd.sizes.push(group.n_faces());
+            crowd.squares.push(mean.iter().map(|m| m * m).sum::<f64>() / n_axes as f64);
+            crowd.means.extend(mean.iter().map(|&m| m as f32));
+            crowd.noise.push(noise);
+        }
+        Some(crowd)
+    }
+
+    /// Pairs of a look and its person, as far as faces say, by number.
+    fn looks(&self) -> Vec<(usize, usize)> {
+        let nearest = self.nearest();
+        let of = |place: usize| {
+            let may_be = |&&(other, far): &&(usize, f64)| {
+                far < FARTHEST && self.sizes[other] >= SMALLER * self.sizes[place]
+            };
+            nearest[place].iter().find(may_be).copied()
+        };
+        let nearer: Vec<Option<(usize, f64)>> = (0..self.sizes.len()).map(of).collect();
+        // The nearest that is neither of the two, nor as it seems another look of the same person.
+        let is_apart = |place: usize, [look, person]: [usize; 2], far: f64| {
+            let is_other = |&&(other, _): &&(usize, f64)| {
+                let of_person = nearer[other].is_some_and(|(of, _)| of == person);
+                other != look && other != person && !of_person
+            };
+            let other = nearest[place].iter().find(is_other);
+            other.is_some_and(|&(_, other)| other >= CONTRAST * far.max(0.25))
+        };
+        let mut looks = Vec::new();
+        for (look, found) in nearer.iter().enumerate() {
+            let Some((person, far)) = *found else { continue };
+            let pair = [look, person];
+            if nearer[person].is_none() && pair.iter().all(|&place| is_apart(place, pair, far)) {
+                looks.push((self.numbers[look], self.numbers[person]));
+            }
+        }
+        looks
+    }
+
+    /// Of each the nearest others, with how far they are: squared, per axis, and less what so few photos add.
+    fn nearest(&self) -> Vec<Vec<(usize, f64)>> {
+        let (n, d) = (self.sizes.len(), self.n_axes);
+        let all = MatRef::from_row_major_slice(&self.means, n, d);
+        let mut products = vec![0.0_f32; BLOCK * n];
+        let mut nearest = Vec::with_capacity(n);
+        for first in (0..n).step_by(BLOCK) {
+            let rows = BLOCK.min(n - first);
+            let out = MatMut::from_row_major_slice_mut(&mut products[..rows * n], rows, n);
+            let some = all.subrows(first, rows);
+            matmul(out, Accum::Replace, some, all.transpose(), 1.0, Par::Seq);
+            for (row, products) in products[..rows * n].chunks(n).enumerate() {
+                let place = first + row;
+                let mut list: Vec<(usize, f64)> = Vec::with_capacity(NEAREST + 1);
+                for (other, &product) in products.iter().enumerate().filter(|of| of.0 != place) {
+                    let product = 2.0 * f64::from(product) / d as f64;
+                    let far = self.squares[place] + self.squares[other]
+                        - product
+                        - self.noise[place]
+                        - self.noise[other];
+                    if list.len() < NEAREST || far < list[NEAREST - 1].1 {
+                        let at = list.partition_point(|&(_, nearer)| nearer <= far);
+                        list.insert(at, (other, far));
+                        list.truncate(NEAREST);
+                    }
+                }
+                nearest.push(list);
+            }
+        }
+        nearest
+    }
+}
+
+/// Whether nothing that is known of faces speaks against their being of one person: nobody is twice in a photo,
+/// nobody called two of them different, and they are given no two names, nor a name that is denied.
+fn may_be_one(some: &[FaceId], others: &[FaceId], data: &Dataset) -> bool {
+    let frames: HashSet<FrameId> = some.iter().map(|&face| data.frame_of(face)).collect();
+    let is_among: HashSet<FaceId> = some.iter().copied().collect();
+    let is_different = |face: &FaceId| {
+        data.evidence().links(*face).iter().any(|link| link.2 > 0 && is_among.contains(&link.0))
+    };
+    let both = || some.iter().chain(others);
+    let names: HashSet<LabelId> =
+        both().filter_map(|&face| data.label(face)).map(|label| label.name).collect();
+    let mut denied = both().flat_map(|&face| data.evidence().denials(face));
+    names.len() < 2
+        && !denied.any(|name| names.contains(name))
+        && !others.iter().any(|&face| frames.contains(&data.frame_of(face)))
+        && !others.iter().any(is_different)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::chain::{Chain, Draw, Globals, Memory};
+    use crate::data::{Dataset, NewFace, Statement};
+    use crate::ids::FaceId;
+    use crate::model::face::Full;
+    use crate::model::{FaceModel, FullPrior, Model};
+    use crate::predict::Posterior;
+    use crate::random::{Rng, driver};
+    use crate::target::Target;
+
+    const D: usize = 8;
+    /// So many photos of the person, and of the second look, whose identity is the next.
+    const MANY: usize = 40;
+    const FEW: usize = 5;
+
+    /// A crowd, and what each face of it is: identity 0 has many photos, identity 1 is `far` from it, squared and
+    /// per axis, and the others are people of three photos who are all far from each other.
+    struct Crowd {
+        data: Dataset,
+        identities: Vec<u32>,
+        look: Vec<f32>,
+    }
+
+    fn photo(mean: &[f64], rng: &mut Rng) -> Vec<f32> {
+        mean.iter().map(|m| (m + rng.normal()) as f32).collect()
+    }
+
+    fn crowd(n_others: usize, far: f64) -> Crowd {
+        let mut rng = driver(7);
+        let mut means = vec![vec![0.0; D], vec![far.sqrt(); D]];
+        means.extend((0..n_others).map(|_| (0..D).map(|_| 30.0 * rng.normal()).collect::<Vec<f64>>()));
+        let mut crowd = Crowd { data: Dataset::empty(D).unwrap(), identities: Vec::new(), look: Vec::new() };
+        for (number, mean) in (0..).zip(&means) {
+            for _ in 0..[MANY, FEW, 3][(number as usize).min(2)] {
+                crowd.push(number, &photo(mean, &mut rng));
+            }
+        }
+        crowd.look = photo(&means[1], &mut rng);
+        crowd
+    }
+
+    impl Crowd {
+        fn push(&mut self, identity: u32, embedding: &[f32]) {
+            self.data.push_frame(None, &[NewFace { embedding, name: None }]).unwrap();
+            self.identities.push(identity);
+        }
+
+        /// Everybody at their identity.
+        fn draw(self) -> (Target, Draw) {
+            let mut unit = vec![0.0; D * D];
+            (0..D).for_each(|axis| unit[axis * (D + 1)] = 1.0);
+            let prior = FullPrior {
+                length: None,
+                mean: vec![0.0; D],
+                transform: unit,
+                between: vec![900.0; D],
+                freedom: 30.0,
+                common: 0.4,
+                tail: 30.0,
+                power: 1.0,
+                spread: 0.0,
+                lookalikes: 0.0,
+            };
+            let model = Model::new(FaceModel::full(Full::new(prior)));
+            let n = self.identities.iter().max().map_or(0, |&last| last as usize + 1);
+            let n_names = self.data.names().len();
+            let memory = Memory {
+                chain: 0,
+                sweep: 0,
+                identities: self.identities.into_iter().map(Some).collect(),
+                scales: vec![None; self.data.n_faces()],
+                contexts: vec![None; self.data.n_frames()],
+                names: vec![None; n],
+                people: Vec::new(),
+                globals: Globals {
+                    weights: vec![1.0 / (n + 1) as f64; n],
+                    unseen: 1.0 / (n + 1) as f64,
+                    ln_joint: f64::NAN,
+                    global_concentration: 10.0,
+                    local_concentration: vec![10.0],
+                    context_concentration: 1.0,
+                    name_weights: vec![Some(1.0 / (n_names + 1) as f64); n_names + 1],
+                    name_concentration: 1.0,
+                    error_rate: 0.05,
+                },
+            };
+            let target = Target::new(model, self.data).unwrap();
+            let draw = Chain::resume(&memory, 1, &target).draw(&target);
+            (target, draw)
+        }
+
+        fn found(self) -> bool {
+            let (_, draw) = self.draw();
+            let is_one = draw.person(1) == 0;
+            let others = (0..draw.n_identities() as u32).filter(|&identity| identity != 1);
+            assert!(others.into_iter().all(|identity| draw.person(identity) == identity));
+            assert_eq!(draw.n_people(), draw.n_identities() - usize::from(is_one));
+            assert_eq!(draw.partition()[MANY] == draw.partition()[0], is_one);
+            is_one
+        }
+
+        fn say(mut self, statement: Statement) -> Self {
+            self.data.correct(statement).unwrap();
+            self
+        }
+
+        fn name(mut self, face: usize, name: &str) -> Self {
+            self.data.say_name(FaceId::new(face), name);
+            self
+        }
+    }
+
+    #[test]
+    fn a_few_odd_photos_near_a_person_of_many_are_that_person_where_nobody_else_is_near() {
+        assert!(crowd(250, 1.0).found());
+        assert!(!crowd(250, 3.0).found(), "farther than photos are from their person");
+        assert!(!crowd(150, 1.0).found(), "too few people to know");
+        // Somebody with half as many photos is as near: then near says nothing.
+        let mut near = crowd(250, 1.0);
+        let mut rng = driver(8);
+        for _ in 0..MANY / 2 {
+            near.push(252, &photo(&[-1.2; D], &mut rng));
+        }
+        assert!(!near.found());
+    }
+
+    #[test]
+    fn what_is_known_of_faces_decides() {
+        let (person, look) = (0, MANY);
+        assert!(crowd(250, 1.0).name(person, "Ann").found());
+        assert!(crowd(250, 1.0).name(look, "Ann").found());
+        assert!(crowd(250, 1.0).name(person, "Ann").name(look, "Ann").found());
+        assert!(!crowd(250, 1.0).name(person, "Ann").name(look, "Bea").found());
+        let [a, b] = [person, look].map(FaceId::new);
+        assert!(!crowd(250, 1.0).say(Statement::Different(a, b)).found());
+        let named = crowd(250, 1.0).name(person, "Ann");
+        let ann = named.data.label(a).unwrap().name;
+        assert!(!named.say(Statement::Not(b, ann)).found());
+        // Both on one photo.
+        let mut together = crowd(250, 1.0);
+        let mut rng = driver(9);
+        let faces = [photo(&[0.0; D], &mut rng), photo(&[1.0; D], &mut rng)];
+        let faces = [&faces[0], &faces[1]].map(|embedding| NewFace { embedding, name: None });
+        together.data.push_frame(None, &faces).unwrap();
+        together.identities.extend([0, 1]);
+        assert!(!together.found());
+    }
+
+    /// The look was never named; the person was.
+    #[test]
+    fn answers_know_a_person_by_every_look() {
+        let crowd = crowd(250, 1.0).name(0, "Ann").name(60, "Bea");
+        let photo = crowd.look.clone();
+        let (target, draw) = crowd.draw();
+        let draws = [draw];
+        let posterior = Posterior::new(&target, &draws);
+        let new = &posterior.predict(None, &[&photo], false)[0];
+        assert!(new.names[0].p > 0.9 && target.data().names()[new.names[0].label.index()] == "Ann");
+        assert!(new.identity.p > 0.9, "{}", new.identity.p);
+        let each = &posterior.predict_each(None, &photo)[0];
+        assert_eq!(each.identity, Some(0));
+        assert_eq!(each.name, Some(new.names[0].label));
+        let seen = posterior.who(FaceId::new(MANY), &target, &draws);
+        assert!(seen.answer.names[0].p > 0.9 && seen.answer.names[0].label == new.names[0].label);
+        assert!(posterior.at_home(FaceId::new(MANY), &target, &draws) > 0.9);
+        assert_eq!(draws[0].names_of_people()[1], draws[0].names_of_people()[0]);
+    }
+}
