@@ -221,6 +221,9 @@ pub struct ExperimentOptions {
     /// The kind of face model; `isotropic` is the paper's, which always runs beside the model asked for
     #[arg(long, value_enum)]
     pub face: Option<Face>,
+    /// Run the paper's model with the paper's sampler too: appearance kept, no splits and merges, random starts
+    #[arg(long)]
+    pub as_printed: bool,
     /// Independent chains
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..))]
     pub chains: u32,

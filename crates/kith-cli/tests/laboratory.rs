@@ -99,9 +99,12 @@ fn unknown_people_are_found_in_miniature() {
 #[test]
 fn identities_are_discovered_in_miniature() {
     let folder = gallery();
-    let (summary, _) = experiment(&folder, "discovery", &["--frames", "60", "--sweeps", "100"]);
+    let short = ["--frames", "60", "--sweeps", "100", "--as-printed"];
+    let (summary, _) = experiment(&folder, "discovery", &short);
     let curves = summary["curves"].as_array().unwrap();
-    for model in ["kith", "isotropic"] {
+    // From random starts, faces moving one at a time, chains are where they are after so few sweeps.
+    let least = |model: &str| if model == "printed" { 0.0 } else { 0.8 };
+    for model in ["kith", "isotropic", "printed"] {
         for protocol in ["online", "batch", "offline"] {
             for contexts in [true, false] {
                 let of: Vec<&Value> = curves
@@ -111,7 +114,7 @@ fn identities_are_discovered_in_miniature() {
                 let n_points = if protocol == "online" { 60 } else { 3 };
                 assert_eq!(of.len(), n_points, "{model} {protocol} {contexts}");
                 assert_eq!(of[n_points - 1]["frame"], 60);
-                assert!(check_interval(&of[n_points - 1]["ari"]) > 0.8, "{}", of[n_points - 1]);
+                assert!(check_interval(&of[n_points - 1]["ari"]) > least(model), "{}", of[n_points - 1]);
             }
         }
     }

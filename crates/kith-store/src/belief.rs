@@ -10,7 +10,7 @@ use kith::ids::FaceId;
 use kith::target::Target;
 
 use crate::ids::{EntryId, FaceRow};
-use crate::log::Entry;
+use crate::log::{Entry, Kind};
 use crate::meta::{BELIEVED, SEED};
 use crate::model::model;
 use crate::snapshot::{Meaning, Rows, Snapshot};
@@ -120,6 +120,23 @@ impl Believed {
 }
 
 impl Library {
+    /// Whether people are as everything that was seen and said makes them; then nothing need be read of faces.
+    pub fn is_believed(&self) -> Result<bool, StoreError> {
+        if self.get(BELIEVED)? != Some(self.last_entry()?) {
+            return Ok(false);
+        }
+        let count =
+            |query: &str| self.run(|| self.connection.query_row(query, [], |row| row.get::<_, usize>(0)));
+        if count("SELECT count(*) FROM draws")? == 0 {
+            return Ok(false);
+        }
+        // Faces that are set aside are of nobody either: then all is read, and they are named.
+        let is_ignored = |entry: &Entry| entry.kind == Kind::Ignore && entry.stands;
+        let ignored: BTreeSet<FaceRow> =
+            self.log()?.iter().filter(|entry| is_ignored(entry)).filter_map(|entry| entry.face).collect();
+        Ok(count("SELECT count(*) FROM members")? + ignored.len() == self.n_faces()?)
+    }
+
     /// The model and the faces, and their rows; `learning` as in [`model`].
     pub(crate) fn target(&self, learning: Option<&mut dyn FnMut(f64)>) -> Result<(Target, Rows), StoreError> {
         let Snapshot { data, rows } = self.snapshot()?;

@@ -144,6 +144,8 @@ impl Library {
             if version == schema::VERSION {
                 return connection.pragma_update(None, "synchronous", "FULL");
             }
+            // Of 512 numbers one embedding and not two would fit on a page of 4 KiB; a file that is there keeps its pages.
+            connection.pragma_update(None, "page_size", 8192)?;
             connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
             connection.pragma_update(None, "synchronous", "FULL")?;
             let change = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;

@@ -6,9 +6,9 @@ use std::sync::Mutex;
 use anyhow::Context;
 use kith::belief::Settings;
 use kith::data::Dataset;
-use kith::model::Model;
+use kith::model::{FaceUpdate, Model};
 use kith_io::model_file;
-use kith_lab::experiment::{Arm, ModelMaker};
+use kith_lab::experiment::{Arm, ModelMaker, Sampler};
 use serde_json::{Value, json};
 
 use crate::args::{ExperimentOptions, Face};
@@ -24,6 +24,8 @@ pub struct Models<'b> {
     asked: Option<Settings>,
     paper: Settings,
     background: Option<&'b Background>,
+    /// Whether the paper's model runs with the paper's sampler too.
+    is_as_printed: bool,
 }
 
 impl<'b> Models<'b> {
@@ -40,7 +42,7 @@ impl<'b> Models<'b> {
             }
             (None, None) => Some(default()),
         };
-        Ok(Self { asked, paper, background })
+        Ok(Self { asked, paper, background, is_as_printed: options.as_printed })
     }
 
     /// The models by name, the one asked for last, so that figures show it on top.
@@ -49,18 +51,30 @@ impl<'b> Models<'b> {
             labels: vec!["isotropic"],
             title: "isotropic (the paper's)".to_owned(),
             model: maker(&self.paper, None),
+            sampler: Sampler::Ours,
         };
+        let printed = self.is_as_printed.then(|| Arm {
+            labels: vec!["printed"],
+            title: "as printed (the paper's model and sampler)".to_owned(),
+            model: explicit(maker(&self.paper, None)),
+            sampler: Sampler::AsPrinted,
+        });
         let Some(asked) = &self.asked else {
             paper.labels.push("kith");
-            return vec![paper];
+            return printed.into_iter().chain([paper]).collect();
         };
         let model = maker(asked, self.background);
-        vec![paper, Arm { labels: vec!["kith"], title: "kith".to_owned(), model }]
+        let (labels, title) = (vec!["kith"], "kith".to_owned());
+        let kith = Arm { labels, title, model, sampler: Sampler::Ours };
+        printed.into_iter().chain([paper, kith]).collect()
     }
 
     /// Differs where the models do.
     pub fn fingerprint(&self) -> String {
         let mut text = format!("{} {:?} {:?}", env!("CARGO_PKG_VERSION"), self.asked, self.paper);
+        if self.is_as_printed {
+            text += " as printed";
+        }
         if let Some(background) = self.background {
             let (faces, people) = background.known();
             let sum: f64 = faces.values().iter().map(|value| f64::from(*value)).sum();
@@ -82,6 +96,15 @@ fn maker<'a>(settings: &'a Settings, background: Option<&'a Background>) -> Mode
         }
         let model = settings.clone().resolve(data, background.map(Background::known), &mut |_| ())?;
         *last = Some((data.clone(), model.clone()));
+        Ok(model)
+    })
+}
+
+/// The same with appearance kept and redrawn, as in the paper's appendix.
+fn explicit(maker: ModelMaker<'_>) -> ModelMaker<'_> {
+    Box::new(move |data| {
+        let mut model = maker(data)?;
+        model.face.update = FaceUpdate::Explicit;
         Ok(model)
     })
 }

@@ -17,7 +17,7 @@ pub fn run(options: &PeopleOptions) -> anyhow::Result<Outcome> {
 }
 
 fn show(library: &Library, options: &PeopleOptions) -> anyhow::Result<Outcome> {
-    if library.n_faces()? > 0 {
+    if library.n_faces()? > 0 && !library.is_believed()? {
         // What was seen and said since is taken in first.
         believed(library)?;
     }

@@ -1,6 +1,8 @@
 //! A model under test.
 
+use kith::chain::Start;
 use kith::data::Dataset;
+use kith::gibbs::Sweep;
 use kith::model::{Model, ModelError};
 
 /// A model, and what it is called. Its face prior may depend on the faces that it learns from, never on who
@@ -13,6 +15,35 @@ pub struct Arm<'a> {
     pub title: String,
     /// The model for some faces to learn from.
     pub model: ModelMaker<'a>,
+    /// How its chains move.
+    pub sampler: Sampler,
+}
+
+/// How chains start and move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sampler {
+    /// Seated one by one; whole identities split and merge.
+    Ours,
+    /// As the paper has it: from random assignments, faces moving one at a time.
+    AsPrinted,
+}
+
+impl Sampler {
+    /// Where chains start.
+    pub fn start(self) -> Start {
+        match self {
+            Self::Ours => Start::Sequential,
+            Self::AsPrinted => Start::Random,
+        }
+    }
+
+    /// What a sweep is.
+    pub fn sweep(self) -> Sweep {
+        match self {
+            Self::Ours => Sweep::default(),
+            Self::AsPrinted => Sweep::as_printed(),
+        }
+    }
 }
 
 /// Makes a model for some faces.

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use kith::belief::{Belief, Chains, Schedule, Until};
-use kith::chain::{Chain, Start, Watch};
+use kith::chain::{Chain, Watch};
 use kith::data::{Dataset, NewFace};
 use kith::ids::FaceId;
 use kith::model::{ContextMode, Model, ModelError};
@@ -183,7 +183,8 @@ impl<'a> Discovery<'a> {
         watch: &Watch<'_>,
     ) -> Result<Option<(Vec<Moment>, Belief)>, ModelError> {
         let (schedule, chains) = (self.schedule(task.protocol), self.chains(task));
-        let mut belief = Belief::new(model, chains).map_err(model_error)?.with_schedule(schedule);
+        let belief = Belief::new(model, chains).map_err(model_error)?.with_schedule(schedule);
+        let mut belief = belief.with_sweep(self.arms[task.arm].sampler.sweep());
         let truth = truth(&stream.frames);
         let mut curve = Vec::new();
         for (number, frame) in stream.frames.iter().enumerate() {
@@ -215,7 +216,9 @@ impl<'a> Discovery<'a> {
     ) -> Result<Option<(Vec<Moment>, Belief)>, ModelError> {
         let (data, n_faces) = self.dataset(stream);
         let sweeps = self.schedule(Protocol::Offline).sweeps;
-        let mut belief = Belief::start(Target::new(model, data)?, &[Start::Sequential], self.chains(task));
+        let sampler = self.arms[task.arm].sampler;
+        let belief = Belief::start(Target::new(model, data)?, &[sampler.start()], self.chains(task));
+        let mut belief = belief.with_sweep(sampler.sweep());
         belief.learn(&Until::sweeps(sweeps), watch);
         if watch.stop.load(Ordering::Relaxed) {
             return Ok(None);

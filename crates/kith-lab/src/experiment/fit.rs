@@ -1,19 +1,22 @@
-//! One fit: chains from a sequential start, run to the end or until told to stop.
+//! One fit: chains from an arm's start, run to the end or until told to stop.
 
 use std::sync::atomic::Ordering;
 
 use kith::belief::{Belief, Chains};
-use kith::chain::{Draw, Run, Start, Watch};
+use kith::chain::{Draw, Run, Watch};
 use kith::target::Target;
+
+use super::Sampler;
 
 /// What is believed, and the draws of all chains; `None` when told to stop.
 pub(super) fn fit(
     target: Target,
+    sampler: Sampler,
     run: &Run,
     chains: Chains,
     watch: &Watch<'_>,
 ) -> Option<(Belief, Vec<Draw>)> {
-    let mut belief = Belief::start(target, &[Start::Sequential], chains);
+    let mut belief = Belief::start(target, &[sampler.start()], chains).with_sweep(sampler.sweep());
     let draws = belief.run(run, run.sweeps, watch);
     (!watch.stop.load(Ordering::Relaxed)).then_some((belief, draws))
 }

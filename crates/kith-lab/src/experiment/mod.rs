@@ -8,7 +8,7 @@ mod naming;
 mod toy;
 mod unknown;
 
-pub use arm::{Arm, ModelMaker};
+pub use arm::{Arm, ModelMaker, Sampler};
 pub use discovery::Discovery;
 pub use gallery::{Gallery, Person};
 pub use naming::Naming;

@@ -9,8 +9,8 @@ use kith::target::Target;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::Plan;
 use super::fit::fit;
+use super::{Plan, Sampler};
 use crate::baselines::nearest;
 use crate::figures::{Figure, Regions, Spot, regions};
 
@@ -54,7 +54,7 @@ pub(super) fn toy(plan: Plan, watch: &Watch<'_>) -> Result<Option<Toy>, ModelErr
     let run = Run { sweeps: 300, burn_in: 100, thin: 10 };
     let target = Target::new(model, data)?;
     let chains = Chains { n: plan.n_chains, seed: plan.seed };
-    let Some((belief, draws)) = fit(target, &run, chains, &silent) else { return Ok(None) };
+    let Some((belief, draws)) = fit(target, Sampler::Ours, &run, chains, &silent) else { return Ok(None) };
     let posterior = Posterior::new(belief.target(), &draws);
     let named: Vec<(&[f32], usize)> =
         faces.iter().filter_map(|(face, name)| Some((&face[..], (*name)?))).collect();

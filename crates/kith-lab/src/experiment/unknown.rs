@@ -190,7 +190,7 @@ impl<'a> Unknown<'a> {
         let data = self.gallery.dataset(&training);
         let target = Target::new((self.arms[arm].model)(&data)?, data)?;
         let chains = Chains { n: self.plan.n_chains, seed: self.plan.seed_of(repeat) };
-        let Some((belief, draws)) = fit(target, &self.run, chains, watch) else {
+        let Some((belief, draws)) = fit(target, self.arms[arm].sampler, &self.run, chains, watch) else {
             return Ok(None);
         };
         let ari = draws.iter().map(|draw| adjusted_rand_index(&draw.partition(), &truth)).collect();

@@ -3,7 +3,6 @@
 
 use super::Belief;
 use crate::data::{Dataset, NewFace};
-use crate::gibbs::Sweep;
 use crate::target::TargetError;
 
 /// How many frames are waited for, and how many sweeps then follow.
@@ -65,7 +64,7 @@ impl Belief {
     /// Sweeps every chain so often.
     pub fn sweep(&mut self, times: u64) {
         if times > 0 {
-            self.ensemble.sweep(times, &Sweep::default(), &self.target);
+            self.ensemble.sweep(times, &self.sweep, &self.target);
             self.draws.drop();
         }
     }

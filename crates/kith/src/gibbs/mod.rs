@@ -94,6 +94,11 @@ impl Sweep {
         Self(vec![Step::Colours(n), Step::Contexts, Step::Names, Step::Faces, Step::Weights])
     }
 
+    /// The paper's kernels: faces move one at a time alone.
+    pub fn as_printed() -> Self {
+        Self(vec![Step::Assignments, Step::Contexts, Step::Names, Step::Faces, Step::Weights])
+    }
+
     /// Runs the kernels once.
     pub fn run(&self, state: &mut State, target: &Target, rng: &mut Rng) -> Info {
         let mut info = Info::default();
