@@ -15,7 +15,7 @@ import pytest
 import sklearn
 from kith import Kith
 from sklearn.base import clone
-from sklearn.datasets import load_digits, load_iris, make_blobs
+from sklearn.datasets import load_digits, load_iris, load_wine, make_blobs
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import adjusted_rand_score
 from sklearn.model_selection import GroupKFold
@@ -299,9 +299,10 @@ def test_other_threads_go_on_meanwhile():
     assert ticks > 5
 
 
-def test_iris_and_digits_are_learnt_with_defaults():
+def test_iris_wine_and_digits_are_learnt_with_defaults():
     for X, truth, least in (
-        (*load_iris(return_X_y=True), 0.3),
+        (*load_iris(return_X_y=True), 0.75),
+        (*load_wine(return_X_y=True), 0.6),
         (load_digits().data[:300], load_digits().target[:300], 0.5),
     ):
         with warnings.catch_warnings():

@@ -144,10 +144,15 @@ pub fn all() -> Vec<Case> {
 /// Faces as they ship: the constants of a prior learnt from any faces, to a power, between two experts. A
 /// factor of the joint and no density ([`crate::simulate::prior::draw_weighed`]).
 pub fn shipped() -> Vec<Case> {
-    let some: Vec<f32> = (0..180u16).map(|k| f32::from(k * 37 % 101)).collect();
-    let by_default = Full::from_faces(&Embeddings::new(some, 3).unwrap());
+    let some: Vec<f32> = (0..1920u32).map(|k| (k * 37 % 101) as f32).collect();
+    let of = |dimension: usize| Full::from_faces(&Embeddings::new(some.clone(), dimension).unwrap());
     let FullPrior { mean, transform, between, .. } = full_prior(0.0);
-    let prior = FullPrior { length: None, mean, transform, between, ..FullPrior::clone(by_default.prior()) };
+    // Constants of many dimensions, which real embeddings have; what grows with the dimension is of three.
+    let (by_default, few) = (of(32), of(3));
+    let (freedom, tail) = (few.prior().freedom, few.prior().tail);
+    let by_default = FullPrior::clone(by_default.prior());
+    let prior = FullPrior { length: None, mean, transform, between, freedom, tail, ..by_default };
+    assert!(prior.power < 1.0 && prior.common > 0.0 && prior.spread > 0.0 && prior.lookalikes > 0.0);
     let with_faces = |case: &Case| {
         let name = match case.name {
             "names" => "names, faces as by default",

@@ -306,7 +306,8 @@ class Kith(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
         ``posterior`` has what has a meaning of its own in every draw, ``sample_stats`` has ``lp``, ``sweep``
         and ``moved``, the share of faces that are with other people than one draw before; the partitions, whose labels
-        have no meaning, are a group of their own.
+        have no meaning, are a group of their own. There is no acceptance rate: most of a sweep is Gibbs steps, which
+        are never refused, and a draw, whose bytes are the program's, holds nothing of what was proposed.
         """
         from ._arviz import to_arviz
 

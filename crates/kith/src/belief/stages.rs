@@ -9,7 +9,7 @@
 //! | up to [`PRIOR_AT_ONCE`] | covariances are learnt anew only by `learn`, the paper's prior by whoever asks | the same |
 //! | more | learnt anew only by `learn` | the same |
 
-use super::Settings;
+use super::{Kind, Settings};
 use crate::data::{Dataset, Lengths, OtherUnits, Strange};
 #[cfg(doc)]
 use crate::model::Isotropic;
@@ -25,9 +25,9 @@ pub const ALL_SWEPT: usize = 200;
 pub const COVARIANCES_AT_ONCE: usize = 300;
 /// While there are fewer faces, so is an isotropic prior, with every doubling.
 pub const PRIOR_AT_ONCE: usize = 1000;
-/// Full covariances were measured on embeddings of 128 dimensions and more, and count to a power that fits
-/// those. In a few dimensions a face says too little to be counted half, and the paper's model is the better
-/// one.
+/// Full covariances of faces were measured on embeddings of 128 dimensions and more, and count to a power that
+/// fits those. In a few dimensions nothing is a face: a collection that grows has the paper's model, and
+/// whatever is learnt from at once is clouds with covariances that count whole ([`Settings::resolve`]).
 pub const FEW_DIMENSIONS: usize = 32;
 
 /// Which of some embeddings cannot be of one dataset with those beside them, ascending, and why: by how long
@@ -61,7 +61,12 @@ pub struct Known<'m> {
 /// The settings by which the model is to be worked out anew; `None` where the known one is as good. It is
 /// learnt anew when there are twice as many faces as when it was learnt, or when there are enough for the
 /// better kind. Who cannot wait gets what takes a moment.
-pub fn due(settings: Settings, data: &Dataset, known: Option<Known<'_>>, can_wait: bool) -> Option<Settings> {
+pub fn due(
+    mut settings: Settings,
+    data: &Dataset,
+    known: Option<Known<'_>>,
+    can_wait: bool,
+) -> Option<Settings> {
     let n_faces = data.n_faces();
     let may_be_full = can_wait || n_faces <= COVARIANCES_AT_ONCE;
     if let Some(known) = known {
@@ -71,6 +76,10 @@ pub fn due(settings: Settings, data: &Dataset, known: Option<Known<'_>>, can_wai
         let wants_full = may_be_full && settings.is_full(n_faces, data.dimension(), known.has_background);
         if known.has_background || !(is_stale || wants_full && !is_full) {
             return None;
+        }
+        // In a few dimensions only what was learnt at once has covariances: it keeps them.
+        if is_full {
+            settings.kind = settings.kind.or(Some(Kind::Full));
         }
     }
     Some(if may_be_full { settings } else { settings.or_isotropic() })

@@ -136,9 +136,15 @@ pub fn collapsed() -> Vec<Case> {
 /// A prior over full covariances with the constants that ship: those of a prior learnt from any faces.
 pub fn shipped(mean: Vec<f64>, transform: Vec<f64>, between: Vec<f64>) -> FullPrior {
     let mut rng = kith::random::driver(1);
-    let some = (0..60 * mean.len()).map(|_| rng.normal() as f32).collect();
-    let by_default = Full::from_faces(&Embeddings::new(some, mean.len()).unwrap());
-    FullPrior { length: None, mean, transform, between, ..FullPrior::clone(by_default.prior()) }
+    let mut of = |dimension: usize| {
+        let some = (0..60 * dimension).map(|_| rng.normal() as f32).collect();
+        FullPrior::clone(Full::from_faces(&Embeddings::new(some, dimension).unwrap()).prior())
+    };
+    // Constants of many dimensions, which real embeddings have; what grows with the dimension is of so many.
+    let FullPrior { freedom, tail, .. } = of(mean.len());
+    let prior = FullPrior { length: None, mean, transform, between, freedom, tail, ..of(64) };
+    assert!(prior.power < 1.0 && prior.common > 0.0 && prior.spread > 0.0 && prior.lookalikes > 0.0);
+    prior
 }
 
 /// Full covariances as they ship, which are always integrated out.

@@ -7,7 +7,7 @@ use faer::{Mat, Side};
 
 use super::empirical::nearest_squares;
 use super::full::{factor_to, norm_of};
-use super::{Full, FullPrior};
+use super::{Full, FullPrior, Isotropic};
 use crate::data::Embeddings;
 
 /// Axes along which all faces together vary less than this share of the average are noise of the network's
@@ -44,6 +44,9 @@ const SPREAD: f64 = 0.3;
 /// Without it strangers gather in one identity after all, each at a wide scale, where thousands of people are
 /// seen once under a middling or weak network; with twice as much people are cut.
 const LOOKALIKES: f64 = 1.0;
+/// In fewer dimensions than this a length is a coordinate like others, none is noise, and points are what they
+/// seem: clouds with a covariance each, whose points count once.
+const DIRECTIONS: usize = 32;
 /// The between-person variances are rounded to so many values, which makes a face's mean part cheap to weigh.
 const LEVELS: usize = 8;
 /// Nobody counts for more faces than this in the within-person covariance: it is that of people in general.
@@ -90,11 +93,20 @@ impl Full {
     /// from the one most like it, where that is little (a quarter of the faces are taken to have another of
     /// the same person), and half of all variance otherwise; alike in all directions. Too little is mended by
     /// the rounds that follow, which join what belongs together; too much is not: two people taken for one
-    /// make their difference a way to vary.
+    /// make their difference a way to vary. In a few dimensions the nearest is the nearest of several
+    /// ([`Isotropic::from_unlabelled`]).
     pub fn from_faces(embeddings: &Embeddings) -> Self {
         let everyone: Vec<Vec<usize>> = (0..embeddings.len()).map(|row| vec![row]).collect();
         let sorted = Sorted::new(embeddings, &everyone);
         let d = sorted.y.ncols();
+        if embeddings.dimension() < DIRECTIONS {
+            let y = sorted.y.row_iter().flat_map(|row| row.iter().map(|&y| y as f32).collect::<Vec<_>>());
+            let y = Embeddings::new(y.collect(), d).expect("they are as finite as before");
+            let round = Isotropic::from_unlabelled(&y.usual());
+            let root = (round.rate / (round.shape - 1.0)).max(sorted.least).sqrt();
+            let transform = Mat::from_fn(d, d, |r, c| if r == c { 1.0 / root } else { 0.0 });
+            return sorted.prior(&transform, vec![(1.0 / round.kappa).max(1e-4); d]);
+        }
         let total = trace_of(&(sorted.y.transpose() * &sorted.y)) / sorted.y.nrows().max(1) as f64;
         let (nearest, copies) = nearest_squares(&brought_to(sorted.length, embeddings));
         let near = match nearest.get(nearest.len() / 4) {
@@ -120,12 +132,14 @@ impl Full {
 
 /// Where more faces than this share have an equal one, copies are what people consist of.
 const MOST_COPIES: f64 = 0.75;
-/// In fewer dimensions than this a length is a coordinate like others.
-const DIRECTIONS: usize = 32;
 /// Lengths that differ by no more than this share are taken for the same.
 const ALIKE: f64 = 0.01;
 /// The least share of all variance that is within people, before anybody is supposed.
 const LEAST_WITHIN: f64 = 1e-4;
+/// A variance that is as good as none beside one.
+const LEAST_STANDARD: f64 = 1e-12;
+/// Coordinates of which one varies so many times as much as another are in different units.
+const OTHER_UNITS: f64 = 10.0;
 /// Priors whose W and psi differ by less than this share are taken for the same.
 const NEAR: f64 = 0.03;
 
@@ -150,7 +164,10 @@ impl Sorted {
         let centred = Mat::from_fn(rows.len(), embeddings.dimension(), |r, c| {
             factors[rows[r]] * f64::from(embeddings.row(rows[r])[c]) - mean[c]
         });
-        let axes = leading_axes(&centred, least);
+        let (axes, least) = match embeddings.dimension() < DIRECTIONS {
+            true => coordinates(&centred, least),
+            false => (leading_axes(&centred, least), least),
+        };
         let y = &centred * &axes;
         Self { length, least, mean, axes, y, sizes: people.iter().map(|rows| rows.len()).collect() }
     }
@@ -159,17 +176,22 @@ impl Sorted {
     fn prior(&self, transform: &Mat<f64>, between: Vec<f64>) -> Full {
         let whole = transform * self.axes.transpose();
         let cells = (0..whole.nrows()).flat_map(|r| (0..whole.ncols()).map(move |c| (r, c)));
+        let power = (EFFECTIVE / transform.nrows() as f64).min(MOST_POWER);
+        let (common, power, spread, lookalikes) = match self.mean.len() < DIRECTIONS {
+            true => (0.0, 1.0, 0.0, 0.0),
+            false => (COMMON, power, SPREAD, LOOKALIKES),
+        };
         Full::new(FullPrior {
             length: self.length,
             mean: self.mean.clone(),
             transform: cells.map(|(r, c)| whole[(r, c)]).collect(),
             freedom: self.freedom(transform),
             between,
-            common: COMMON,
+            common,
             tail: TAIL * transform.nrows() as f64,
-            power: (EFFECTIVE / transform.nrows() as f64).min(MOST_POWER),
-            spread: SPREAD,
-            lookalikes: LOOKALIKES,
+            power,
+            spread,
+            lookalikes,
         })
     }
 
@@ -338,6 +360,25 @@ fn mean_of_people(embeddings: &Embeddings, factors: &[f64], people: &[&Vec<usize
         }
     }
     mean
+}
+
+/// The coordinates (as columns) that vary at all, and a variance that is as good as none beside them. In a few
+/// dimensions they may be of different kinds: where they differ as much as units do, each is divided by its
+/// standard deviation.
+fn coordinates(centred: &Mat<f64>, least: f64) -> (Mat<f64>, f64) {
+    let (n, d) = (centred.nrows(), centred.ncols());
+    let variance = |c: usize| (0..n).map(|r| centred[(r, c)].powi(2)).sum::<f64>() / n.max(1) as f64;
+    let variances: Vec<f64> = (0..d).map(variance).collect();
+    let mut kept: Vec<usize> = (0..d).filter(|&c| variances[c] > least).collect();
+    if kept.is_empty() {
+        kept.push(0);
+    }
+    let sizes = || kept.iter().map(|&c| variances[c].max(least).sqrt());
+    let (smallest, largest) = (sizes().fold(f64::INFINITY, f64::min), sizes().fold(0.0, f64::max));
+    let is_mixed = largest > OTHER_UNITS * smallest;
+    let factors: Vec<f64> = sizes().map(|size| if is_mixed { 1.0 / size } else { 1.0 }).collect();
+    let axes = Mat::from_fn(d, kept.len(), |r, c| if r == kept[c] { factors[c] } else { 0.0 });
+    (axes, if is_mixed { LEAST_STANDARD } else { least })
 }
 
 /// Principal axes (as columns) that are not flat, the widest first.
