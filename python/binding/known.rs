@@ -108,7 +108,7 @@ impl Known {
         Self { belief, options, n_model_faces, has_background, outcome, shown }
     }
 
-    /// Learns from faces, as `kith fit` does.
+    /// Learns from faces, as `kith fit` does; without frames and contexts they may be points of any kind.
     pub fn fit(
         options: Options,
         data: Dataset,
@@ -117,6 +117,8 @@ impl Known {
     ) -> Result<Self, String> {
         let (settings, starts, run) = (options.settings()?, options.starts()?, options.run()?);
         let n_faces = data.n_faces();
+        let are_points = data.n_frames() == n_faces && data.contexts().is_empty() && background.is_none();
+        let settings = if are_points { settings.for_points(n_faces, data.dimension()) } else { settings };
         progress.begin(100);
         let model = settings.resolve(&data, background, &mut |share| progress.reach(100.0 * share));
         let model = model.map_err(|error| error.to_string())?;

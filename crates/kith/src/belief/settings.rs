@@ -71,26 +71,28 @@ impl Settings {
         Self { kind, ..self }
     }
 
-    /// Whether full covariances are taken for so many faces of so many dimensions in a collection that grows.
+    /// The same for points that nobody says are faces: many of them in a few dimensions are clouds with covariances of
+    /// their own, unless a kind is asked for.
+    pub fn for_points(self, n_points: usize, dimension: usize) -> Self {
+        let are_clouds = dimension < FEW_DIMENSIONS && n_points >= NEIGHBOURS && self.prior.is_none();
+        Self { kind: self.kind.or(are_clouds.then_some(Kind::Full)), ..self }
+    }
+
+    /// Whether [`Settings::resolve`] takes full covariances for so many faces of so many dimensions.
     pub fn is_full(&self, n_faces: usize, dimension: usize, has_background: bool) -> bool {
         let is_small = (n_faces < NEIGHBOURS && !has_background) || dimension < FEW_DIMENSIONS;
         self.kind.map_or(!is_small, |kind| kind == Kind::Full)
     }
 
     /// The model, its face prior given, or learnt from `background` people, or else from the data themselves.
-    /// `progress` is told the share of the latter that is done. Many points of a few dimensions, learnt from
-    /// at once, are clouds with covariances of their own: few clouds are round.
+    /// `progress` is told the share of the latter that is done.
     pub fn resolve(
         self,
         data: &Dataset,
         background: Option<Background<'_>>,
         progress: &mut dyn FnMut(f64),
     ) -> Result<Model, ModelError> {
-        let are_clouds = self.kind.is_none()
-            && background.is_none()
-            && data.dimension() < FEW_DIMENSIONS
-            && data.n_faces() >= NEIGHBOURS;
-        let is_full = are_clouds || self.is_full(data.n_faces(), data.dimension(), background.is_some());
+        let is_full = self.is_full(data.n_faces(), data.dimension(), background.is_some());
         let kind = match (self.prior, is_full, background) {
             (Some(prior), _, _) => prior,
             (None, false, background) => {
@@ -119,8 +121,7 @@ impl Settings {
         progress: &mut dyn FnMut(f64),
     ) -> Result<Model, ModelError> {
         let has_prior = self.prior.is_some() || background.is_some();
-        let settings = if data.dimension() < FEW_DIMENSIONS { self.or_isotropic() } else { self };
-        let mut model = settings.resolve(data, background, progress)?;
+        let mut model = self.resolve(data, background, progress)?;
         if let FaceKind::Isotropic(prior) = &mut model.face.kind
             && !has_prior
             && data.n_faces() < NEIGHBOURS

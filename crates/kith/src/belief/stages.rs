@@ -26,8 +26,8 @@ pub const COVARIANCES_AT_ONCE: usize = 300;
 /// While there are fewer faces, so is an isotropic prior, with every doubling.
 pub const PRIOR_AT_ONCE: usize = 1000;
 /// Full covariances of faces were measured on embeddings of 128 dimensions and more, and count to a power that
-/// fits those. In a few dimensions nothing is a face: a collection that grows has the paper's model, and
-/// whatever is learnt from at once is clouds with covariances that count whole ([`Settings::resolve`]).
+/// fits those. In a few dimensions a face says too little to be counted half, and the paper's model is the better
+/// one; covariances that are asked for there count whole ([`Settings::for_points`]).
 pub const FEW_DIMENSIONS: usize = 32;
 
 /// Which of some embeddings cannot be of one dataset with those beside them, ascending, and why: by how long
@@ -77,7 +77,7 @@ pub fn due(
         if known.has_background || !(is_stale || wants_full && !is_full) {
             return None;
         }
-        // In a few dimensions only what was learnt at once has covariances: it keeps them.
+        // In a few dimensions covariances were asked for: they stay.
         if is_full {
             settings.kind = settings.kind.or(Some(Kind::Full));
         }
