@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::looks;
-use crate::ids::{ContextId, IdentityId, LabelId};
+use super::looks::{self, Looks};
+use crate::ids::{ContextId, FaceId, IdentityId, LabelId};
 use crate::model::ContextMode;
 use crate::model::face::ODD;
 use crate::state::{Name, State};
@@ -164,7 +164,8 @@ impl Draw {
             order.number_all();
         }
         let local = order.seen.iter().map(|&context| weights.local_concentration(ContextId::new(context)));
-        Self {
+        let Looks { people, apart } = looks::find(state, &slots, target);
+        let mut draw = Self {
             chain,
             sweep,
             identities,
@@ -173,7 +174,7 @@ impl Draw {
                 _ => data.faces().map(|face| state.faces().scale(face)).collect(),
             },
             contexts,
-            people: looks::people(state, &slots, target),
+            people,
             names: slots
                 .iter()
                 .map(|&slot| match names.of(slot) {
@@ -192,7 +193,21 @@ impl Draw {
                 name_concentration: names.concentration(),
                 error_rate: names.error_rate(),
             },
-        }
+        };
+        apart.into_iter().for_each(|face| draw.set_apart(face));
+        draw
+    }
+
+    /// A face becomes somebody of whom nothing else is known, with the share of pi_0' that a new identity has on
+    /// average.
+    fn set_apart(&mut self, face: FaceId) {
+        let new = self.names.len() as u32;
+        let share = self.globals.unseen / (1.0 + self.globals.global_concentration);
+        self.globals.unseen -= share;
+        self.globals.weights.push(share);
+        self.names.push(None);
+        self.people.push(new);
+        self.identities[face.index()] = new;
     }
 }
 

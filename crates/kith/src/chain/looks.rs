@@ -25,18 +25,29 @@ const SMALLER: u32 = 4;
 const FARTHEST: f64 = 1.6;
 /// Everybody else is at least so many times as far from both, in squares.
 const CONTRAST: f64 = 2.2;
+/// A look of which more than one face in so many was said to be somebody else is not that person's.
+const MOST_APART: usize = 4;
 /// Of each identity so many of those nearest to it are looked at.
 const NEAREST: usize = 12;
 /// So many identities are compared with all at once.
 const BLOCK: usize = 128;
 
-/// Per identity, in the order of `slots`, the identity whose look it is, itself for most; nothing where that is
-/// all of them.
-pub(super) fn people(state: &State, slots: &[IdentityId], target: &Target) -> Vec<u32> {
-    let Some(crowd) = Crowd::of(state, slots, target) else { return Vec::new() };
+/// Whose looks identities are.
+#[derive(Default)]
+pub(super) struct Looks {
+    /// Per identity, in the order of `slots`, the identity whose look it is, itself for most; nothing where that
+    /// is all of them.
+    pub people: Vec<u32>,
+    /// Faces of looks that were said not to be of the person: they are alone.
+    pub apart: Vec<FaceId>,
+}
+
+/// Which identities, in the order of `slots`, are looks of others.
+pub(super) fn find(state: &State, slots: &[IdentityId], target: &Target) -> Looks {
+    let Some(crowd) = Crowd::of(state, slots, target) else { return Looks::default() };
     let looks = crowd.looks();
     if looks.is_empty() {
-        return Vec::new();
+        return Looks::default();
     }
     let mut faces_of = vec![Vec::new(); slots.len()];
     let mut number_of = vec![0; state.seating().n_slots()];
@@ -45,15 +56,18 @@ pub(super) fn people(state: &State, slots: &[IdentityId], target: &Target) -> Ve
         let slot = state.seating().identity_of(face).expect("every face is seated");
         faces_of[number_of[slot.index()]].push(face);
     }
-    let mut people: Vec<u32> = (0..slots.len() as u32).collect();
+    let mut found = Looks { people: (0..slots.len() as u32).collect(), apart: Vec::new() };
     for (look, person) in looks {
-        if may_be_one(&faces_of[look], &faces_of[person], target.data()) {
-            people[look] = person as u32;
-            let more = std::mem::take(&mut faces_of[look]);
+        if let Some(apart) = said_apart(&faces_of[look], &faces_of[person], target.data()) {
+            found.people[look] = person as u32;
+            let mut more = std::mem::take(&mut faces_of[look]);
+            more.retain(|face| !apart.contains(face));
             faces_of[person].extend(more);
+            found.apart.extend(apart);
         }
     }
-    if (0..).zip(&people).all(|(number, &person)| number == person) { Vec::new() } else { people }
+    let is_nothing = (0..).zip(&found.people).all(|(number, &person)| number == person);
+    if is_nothing { Looks::default() } else { found }
 }
 
 /// The identities of several photos, by where their means are.
@@ -160,22 +174,26 @@ impl Crowd {
     }
 }
 
-/// Whether nothing that is known of faces speaks against their being of one person: nobody is twice in a photo,
-/// nobody called two of them different, and they are given no two names, nor a name that is denied.
-fn may_be_one(some: &[FaceId], others: &[FaceId], data: &Dataset) -> bool {
-    let frames: HashSet<FrameId> = some.iter().map(|&face| data.frame_of(face)).collect();
-    let is_among: HashSet<FaceId> = some.iter().copied().collect();
-    let is_different = |face: &FaceId| {
-        data.evidence().links(*face).iter().any(|link| link.2 > 0 && is_among.contains(&link.0))
-    };
-    let both = || some.iter().chain(others);
+/// The faces of a look that were said not to be of the person, who are of neither then; nothing where what is known
+/// speaks against the whole of it: both are on one photo, they were given two names, or too many of it were
+/// said not to be.
+fn said_apart(look: &[FaceId], person: &[FaceId], data: &Dataset) -> Option<Vec<FaceId>> {
+    let frames: HashSet<FrameId> = look.iter().map(|&face| data.frame_of(face)).collect();
+    let both = || look.iter().chain(person);
     let names: HashSet<LabelId> =
         both().filter_map(|&face| data.label(face)).map(|label| label.name).collect();
-    let mut denied = both().flat_map(|&face| data.evidence().denials(face));
-    names.len() < 2
-        && !denied.any(|name| names.contains(name))
-        && !others.iter().any(|&face| frames.contains(&data.frame_of(face)))
-        && !others.iter().any(is_different)
+    let is_denied = |face: &&FaceId| data.evidence().denials(**face).iter().any(|name| names.contains(name));
+    let meets = |face: &FaceId| frames.contains(&data.frame_of(*face));
+    if names.len() > 1 || person.iter().any(meets) || person.iter().any(|face| is_denied(&face)) {
+        return None;
+    }
+    let of_person: HashSet<FaceId> = person.iter().copied().collect();
+    let is_different = |face: &FaceId| {
+        data.evidence().links(*face).iter().any(|link| link.2 > 0 && of_person.contains(&link.0))
+    };
+    let apart: Vec<FaceId> =
+        look.iter().filter(|face| is_denied(face) || is_different(face)).copied().collect();
+    (MOST_APART * apart.len() <= look.len()).then_some(apart)
 }
 
 #[cfg(test)]
@@ -312,11 +330,6 @@ mod tests {
         assert!(crowd(250, 1.0).name(look, "Ann").found());
         assert!(crowd(250, 1.0).name(person, "Ann").name(look, "Ann").found());
         assert!(!crowd(250, 1.0).name(person, "Ann").name(look, "Bea").found());
-        let [a, b] = [person, look].map(FaceId::new);
-        assert!(!crowd(250, 1.0).say(Statement::Different(a, b)).found());
-        let named = crowd(250, 1.0).name(person, "Ann");
-        let ann = named.data.label(a).unwrap().name;
-        assert!(!named.say(Statement::Not(b, ann)).found());
         // Both on one photo.
         let mut together = crowd(250, 1.0);
         let mut rng = driver(9);
@@ -325,6 +338,34 @@ mod tests {
         together.data.push_frame(None, &faces).unwrap();
         together.identities.extend([0, 1]);
         assert!(!together.found());
+    }
+
+    /// "Not Ann" and "different" concern the face they were said of, and not the others of its look.
+    #[test]
+    fn a_face_of_a_look_that_is_somebody_else_is_alone() {
+        let [person, look, other] = [0, MANY, MANY + 1].map(FaceId::new);
+        let named = || crowd(250, 1.0).name(0, "Ann");
+        let ann = named().data.label(person).unwrap().name;
+        for said in [Statement::Not(look, ann), Statement::Different(look, person)] {
+            let (target, draw) = named().say(said).draw();
+            let draws = [draw];
+            let partition = draws[0].partition();
+            let alone = partition[look.index()];
+            assert_eq!(partition.iter().filter(|&&of| of == alone).count(), 1);
+            assert_eq!(partition[other.index()], partition[person.index()]);
+            assert_eq!(draws[0].n_identities(), draws[0].names.len());
+            let total = draws[0].globals.weights.iter().sum::<f64>() + draws[0].globals.unseen;
+            assert!((total - 1.0).abs() < 1e-9, "{total}");
+            let posterior = Posterior::new(&target, &draws);
+            let called = |face| {
+                let names = posterior.who(face, &target, &draws).answer.names;
+                names.iter().find(|name| name.label == ann).map_or(0.0, |name| name.p)
+            };
+            assert!(called(look) < 0.05 && called(other) > 0.9, "{} {}", called(look), called(other));
+        }
+        // Half of them: it is somebody else's look.
+        let most = [0, 1, 2].map(|k| Statement::Not(FaceId::new(MANY + k), ann));
+        assert!(!most.into_iter().fold(named(), Crowd::say).found());
     }
 
     /// The look was never named; the person was.
