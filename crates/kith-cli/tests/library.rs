@@ -287,6 +287,26 @@ fn what_people_said_survives_learning_from_scratch() {
     place.run(&["who", "lib", "--face", &cy[2]]).refused(&["ignored"]);
 }
 
+#[test]
+fn people_of_a_library_with_nobody_says_so() {
+    let place = Place::new();
+    place.learnt();
+    let faces = listed(&place);
+    faces.iter().for_each(|face| drop(place.run(&["ignore", "lib", face]).done()));
+    for verb in [&["people", "lib"][..], &["people", "lib", "--json"]] {
+        let ran = place.run(verb);
+        let said = "there is nobody: all faces are ignored or set aside\n";
+        assert_eq!((ran.status, &*ran.out, &*ran.err), (1, "", said));
+    }
+    place.run(&["undo", "lib"]).done();
+    assert_eq!(listed(&place).len(), 1, "who is not ignored is there again");
+    for face in &faces {
+        place.run(&["forget", "lib", "--face", face]).done();
+    }
+    let ran = place.run(&["people", "lib"]);
+    assert_eq!((ran.status, &*ran.out, &*ran.err), (1, "", "there is nobody: the library has no faces\n"));
+}
+
 /// Whether the library, anything beside it or anything in the folder for temporary files holds these bytes.
 fn holds(place: &Place, bytes: &[u8]) -> bool {
     let files =

@@ -86,9 +86,10 @@ impl Failure {
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         let (status, code) = match &error {
-            StoreError::Refused(_) | StoreError::Data(_) | StoreError::Model(_) => {
-                (StatusCode::UNPROCESSABLE_ENTITY, "refused")
-            }
+            StoreError::Refused(_)
+            | StoreError::Nobody { .. }
+            | StoreError::Data(_)
+            | StoreError::Model(_) => (StatusCode::UNPROCESSABLE_ENTITY, "refused"),
             StoreError::Busy { .. } => (StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
             StoreError::ReadOnly { .. } => (StatusCode::FORBIDDEN, "read_only"),
             _ => (StatusCode::INTERNAL_SERVER_ERROR, "library"),

@@ -119,8 +119,7 @@ fn open(library: &Library, before: Option<&Asked>) -> Result<Option<Believed>, S
     match library.n_faces()? {
         0 => Ok(None),
         _ => match Believed::open(library) {
-            // All faces are ignored.
-            Err(StoreError::Refused(_)) => Ok(None),
+            Err(StoreError::Nobody { .. }) => Ok(None),
             opened => opened.map(Some),
         },
     }

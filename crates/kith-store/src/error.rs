@@ -4,6 +4,9 @@ use std::path::PathBuf;
 
 use kith::target::TargetError;
 
+const NO_FACES: &str = "no faces, wanted at least one: `kith add`";
+const ALL_ASIDE: &str = "only faces that are ignored or set aside, wanted at least one that is not";
+
 /// Why something could not be done with a library.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -57,6 +60,14 @@ pub enum StoreError {
     /// Something that was asked for is not there, or does not fit.
     #[error("{0}")]
     Refused(String),
+    /// There is nobody to believe anything of.
+    #[error("{}: found {}", path.display(), if *has_faces { ALL_ASIDE } else { NO_FACES })]
+    Nobody {
+        /// The file.
+        path: PathBuf,
+        /// Whether it has faces, all of them ignored or set aside.
+        has_faces: bool,
+    },
     /// Faces do not make a dataset.
     #[error(transparent)]
     Data(#[from] kith::data::DataError),

@@ -73,8 +73,7 @@ impl Watcher {
             return Ok(());
         }
         let mut believed = match Believed::open(&self.library) {
-            // All faces are ignored.
-            Err(StoreError::Refused(_)) => return Ok(()),
+            Err(StoreError::Nobody { .. }) => return Ok(()),
             believed => believed?,
         };
         let person_of = self.library.person_of_faces(&believed.rows)?;

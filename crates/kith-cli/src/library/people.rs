@@ -2,14 +2,14 @@
 
 use std::io::Write;
 
-use kith_store::{Library, Person};
+use kith_store::{Library, Person, StoreError};
 use serde_json::{Value, json};
 
 use super::args::PeopleOptions;
 use super::believed;
 use crate::Outcome;
 use crate::answer::percent;
-use crate::progress::count;
+use crate::progress::{count, note};
 
 /// Runs the verb.
 pub fn run(options: &PeopleOptions) -> anyhow::Result<Outcome> {
@@ -17,11 +17,7 @@ pub fn run(options: &PeopleOptions) -> anyhow::Result<Outcome> {
 }
 
 fn show(library: &Library, options: &PeopleOptions) -> anyhow::Result<Outcome> {
-    if library.n_faces()? > 0 && !library.is_believed()? {
-        // What was seen and said since is taken in first.
-        believed(library)?;
-    }
-    let people = library.people()?;
+    let people = people(library)?;
     if let Some(path) = &options.sheet {
         super::sheet::write(library, &people, path)?;
         return Ok(if people.is_empty() { Outcome::Negative } else { Outcome::Done });
@@ -47,6 +43,25 @@ fn show(library: &Library, options: &PeopleOptions) -> anyhow::Result<Outcome> {
     }
     out.flush()?;
     Ok(if people.is_empty() { Outcome::Negative } else { Outcome::Done })
+}
+
+/// Everybody who is there, after what was seen and said since was taken in; why there is nobody is said.
+fn people(library: &Library) -> Result<Vec<Person>, StoreError> {
+    let nobody = |why: &str| {
+        note(format!("there is nobody: {why}"));
+        Ok(Vec::new())
+    };
+    if library.n_faces()? == 0 {
+        return nobody("the library has no faces");
+    }
+    if !library.is_believed()? {
+        match believed(library) {
+            // The people who are stored are those of before.
+            Err(StoreError::Nobody { .. }) => return nobody("all faces are ignored or set aside"),
+            opened => opened.map(drop)?,
+        }
+    }
+    library.people()
 }
 
 /// A person as an object.
