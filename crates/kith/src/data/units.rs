@@ -286,7 +286,8 @@ mod tests {
 
     #[test]
     fn some_in_other_units_are_found_and_people_near_zero_are_not() {
-        let (mut n_found, mut n_tried, mut n_overlapping_found, mut n_overlapping) = (0, 0, 0, 0);
+        // In few dimensions directions tell less: of these some may be missed. Found, and tried.
+        let (mut of_others, mut overlapping) = ((0, 0), (0, 0));
         for (seed, dimension) in (0..30).flat_map(|seed| [6, 8, 16, 64].map(|dimension| (seed, dimension))) {
             let mut rng = driver(seed);
             let n_people = 3 + seed as usize % 5;
@@ -294,14 +295,18 @@ mod tests {
             assert_eq!(found(&usual), None, "{seed} {dimension}");
             let some =
                 [(20.0, 2), (90.0, 2), (1e8, 2), (0.02, 2), (30.0, 5), (0.01, 4), (0.02, 10), (50.0, 10)];
+            let has_few_dimensions = dimension < 16;
             // Lengths of the two units overlap: they are found, perhaps but for a few of them.
             for (times, every) in [(0.2, 2), (0.2, 5), (5.0, 5), (0.1, 10), (8.0, 3)] {
                 let mut mixed = usual.clone();
                 let changed =
                     mixed.iter_mut().enumerate().filter(|(row, _)| (row / n_people).is_multiple_of(every));
                 changed.for_each(|(_, row)| row.iter_mut().for_each(|x| *x *= times));
-                n_overlapping += 1;
-                n_overlapping_found += usize::from(found(&mixed).is_some());
+                let is_found = found(&mixed).is_some();
+                assert!(is_found || has_few_dimensions, "{seed} {dimension}: {times}, {every}");
+                if has_few_dimensions {
+                    overlapping = (overlapping.0 + u32::from(is_found), overlapping.1 + 1);
+                }
             }
             // Of everybody every second, fifth, ... photo; all photos of every second person.
             let of_people = [(20.0, 0), (0.02, 0)];
@@ -313,20 +318,23 @@ mod tests {
                 };
                 let changed = mixed.iter_mut().enumerate().filter(|(row, _)| is_changed(*row));
                 changed.for_each(|(_, row)| row.iter_mut().for_each(|x| *x *= times));
-                n_tried += 1;
-                if let Some(units) = found(&mixed) {
-                    // The smaller part, or the longer.
-                    let changed = Vec::from_iter((0..mixed.len()).filter(|&row| is_changed(row)));
-                    let is_smaller = match (2 * changed.len()).cmp(&mixed.len()) {
-                        Ordering::Equal => times > 1.0,
-                        order => order == Ordering::Less,
-                    };
-                    let wanted = |&row: &usize| is_changed(row) == is_smaller;
-                    n_found += usize::from(units.rows == Vec::from_iter((0..mixed.len()).filter(wanted)));
-                    // Without a gap between lengths perhaps not all of them, and never some of both.
-                    let n_changed = units.rows.iter().filter(|&&row| is_changed(row)).count();
-                    assert!([0, units.rows.len()].contains(&n_changed), "{seed} {dimension}: {units:?}");
+                // The smaller part, or the longer.
+                let changed = Vec::from_iter((0..mixed.len()).filter(|&row| is_changed(row)));
+                let is_smaller = match (2 * changed.len()).cmp(&mixed.len()) {
+                    Ordering::Equal => times > 1.0,
+                    order => order == Ordering::Less,
+                };
+                let wanted = Vec::from_iter((0..mixed.len()).filter(|&row| is_changed(row) == is_smaller));
+                let units = found(&mixed).map_or(Vec::new(), |units| units.rows);
+                let is_exact = units == wanted;
+                if every == 0 && has_few_dimensions {
+                    of_others = (of_others.0 + u32::from(is_exact), of_others.1 + 1);
+                } else {
+                    assert!(is_exact, "{seed} {dimension}: {times}, {every}: {units:?}");
                 }
+                // Perhaps not all of them, and never some of both.
+                let n_changed = units.iter().filter(|&&row| is_changed(row)).count();
+                assert!([0, units.len()].contains(&n_changed), "{seed} {dimension}: {units:?}");
             }
             // Somebody at zero, others far away, each in a direction of their own.
             let mut apart = people(1, 20, dimension, (0.0, 1.0), &mut rng);
@@ -347,8 +355,8 @@ mod tests {
             });
             assert_eq!(found(&varied), None, "{seed} {dimension}");
         }
-        assert!(n_found * 100 >= n_tried * 97, "{n_found} of {n_tried}");
-        let (found, tried) = (n_overlapping_found, n_overlapping);
-        assert!(found * 100 >= tried * 97, "{found} of {tried} that overlap");
+        // All photos of every second person: 118 of 120; lengths that overlap: 285 of 300.
+        assert!(of_others.0 * 100 >= of_others.1 * 97, "{of_others:?}");
+        assert!(overlapping.0 * 100 >= overlapping.1 * 94, "{overlapping:?}");
     }
 }
