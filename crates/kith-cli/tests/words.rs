@@ -165,6 +165,23 @@ fn the_same_person_moves_the_odd_face_alone() {
 }
 
 #[test]
+fn the_same_person_takes_the_name_from_nobody() {
+    let place = learnt();
+    say(&place, &["name", "cy0", "Cy"]);
+    for k in 1..6 {
+        say(&place, &["same", &format!("cy{k}"), "bea4"]);
+        now_and_learnt(&place, |when| {
+            for face in (0..n_of("cy")).map(|k| format!("cy{k}")).chain(["bea4".to_owned()]) {
+                let p = p_name(&place, &face, "Cy");
+                assert!(p > 0.9, "{when}, cy{k}: {face} {p}");
+            }
+            assert_whole(&place, &["bea4"]);
+        });
+        say(&place, &["undo"]);
+    }
+}
+
+#[test]
 fn a_wrong_name_costs_the_face_that_it_was_said_of() {
     let place = learnt();
     for (face, name) in [("ann0", "Ann"), ("bea0", "Bea"), ("cy0", "Cy"), ("cy5", "Ann")] {

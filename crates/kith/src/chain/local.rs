@@ -72,7 +72,8 @@ impl Chain {
     ///
     /// First, faces that something was said of sit where looks alone would put them, and identities whose
     /// name nobody gave them take one that was said of them; then the faces move for whom something is not as
-    /// it was said, of a pair the one that was not named or that is bound less.
+    /// it was said: of a pair the one that was not named, the one among people whom nobody named, or the one
+    /// that is bound less. So no face loses the name of its people to a word that brings another to them.
     pub fn heed(&mut self, faces: &[FaceId], target: &Target) {
         let data = target.data();
         for &face in faces.iter().filter(|&&face| target.odd(face).is_some()) {
@@ -87,11 +88,7 @@ impl Chain {
         for &face in faces {
             let Some(label) = data.label(face).filter(|label| label.is_word) else { continue };
             let identity = self.state.seating.identity_of(face).expect("every face is seated");
-            let is_given = match self.state.names.of(identity) {
-                Name::Known(name) => self.state.names.heard(identity).n_given(name) > 0,
-                Name::Unknown => false,
-            };
-            if !is_given {
+            if !self.is_name_given(identity) {
                 self.state.names.set(identity, Name::Known(label.name));
             }
         }
@@ -109,7 +106,8 @@ impl Chain {
                 }
                 let bound = [face, other].map(|face| {
                     let is_word = data.label(face).is_some_and(|label| label.is_word);
-                    (is_word, self.ln_staying(face, target))
+                    let identity = self.state.seating.identity_of(face).expect("every face is seated");
+                    (is_word, self.is_name_given(identity), self.ln_staying(face, target))
                 });
                 let [moves, stays] = if bound[0] <= bound[1] { [face, other] } else { [other, face] };
                 if wanted > 0.0 {
@@ -119,6 +117,14 @@ impl Chain {
                     self.reseat(moves, target);
                 }
             }
+        }
+    }
+
+    /// Whether an identity has a name that was given to one of its faces.
+    fn is_name_given(&self, identity: IdentityId) -> bool {
+        match self.state.names.of(identity) {
+            Name::Known(name) => self.state.names.heard(identity).n_given(name) > 0,
+            Name::Unknown => false,
         }
     }
 
