@@ -13,6 +13,9 @@ use serde_json::{Value, json};
 
 use crate::progress::{count, note};
 
+/// So many independent draws tell the ends of an interval.
+const ENOUGH: f64 = 100.0;
+
 /// Figures of a finished fit.
 pub struct FitSummary {
     n_faces: usize,
@@ -114,10 +117,9 @@ impl FitSummary {
         ));
         for (name, s) in &self.scalars {
             note(format!(
-                "  {name:<22} {:>12.3}  95 % [{:.3}, {:.3}]  R-hat {}  ESS {}",
+                "  {name:<22} {:>12.3}  {}  R-hat {}  ESS {}",
                 s.mean,
-                s.hdi[0],
-                s.hdi[1],
+                interval(s),
                 number(s.r_hat, 3),
                 number(s.ess_bulk, 0)
             ));
@@ -136,6 +138,15 @@ impl FitSummary {
                 "  the chains do not agree yet (R-hat {worst:.2}, wanted below {AGREED}): give them more --sweeps"
             ));
         }
+    }
+}
+
+/// The interval, where the draws are worth enough independent ones to tell its ends.
+fn interval(s: &Summary) -> String {
+    let [low, high] = s.hdi;
+    match s.ess_bulk >= ENOUGH || low == high {
+        true => format!("95 % [{low:.3}, {high:.3}]"),
+        false => "too few draws for an interval".to_owned(),
     }
 }
 
@@ -169,5 +180,22 @@ impl Ari {
             mean: scores.iter().sum::<f64>() / scores.len() as f64,
             hdi: highest_density_interval(&scores, 0.95),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kith::random::driver;
+
+    use super::*;
+
+    #[test]
+    fn an_interval_is_told_where_the_draws_are_worth_it() {
+        let mut rng = driver(1);
+        let mut of =
+            |n: usize| -> Vec<Vec<f64>> { (0..4).map(|_| (0..n).map(|_| rng.normal()).collect()).collect() };
+        assert!(interval(&Summary::of(&of(100))).starts_with("95 % ["));
+        assert_eq!(interval(&Summary::of(&of(8))), "too few draws for an interval");
+        assert_eq!(interval(&Summary::of(&[vec![3.0; 8], vec![3.0; 8]])), "95 % [3.000, 3.000]");
     }
 }
