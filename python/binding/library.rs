@@ -1,4 +1,5 @@
-//! `Library`: the verbs of the program over a library file, with its rules and its locks. The file is opened for each.
+//! `Library`: the verbs of the program over a library file, with its rules and its locks. The file is opened
+//! for each.
 
 use std::path::PathBuf;
 

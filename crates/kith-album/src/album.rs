@@ -75,8 +75,8 @@ fn refuse_another_pipeline(library: &Library, vision: &Vision) -> Result<(), Alb
     let refused = match library.get(meta::EMBEDDING)? {
         Some(wanted) if wanted == found => return Ok(()),
         Some(wanted) => format!(
-            "found the networks of \"{found}\", wanted those of \"{wanted}\" as in the library; --embed-again embeds all \
-             faces anew"
+            "found the networks of \"{found}\", wanted those of \"{wanted}\" as in the library; \
+             --embed-again embeds all faces anew"
         ),
         None if library.get(meta::DIMENSION)?.is_none() => return Ok(()),
         None => {

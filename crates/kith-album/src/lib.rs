@@ -1,5 +1,5 @@
-//! Photos into a library: looks at what is new or changed, follows what moved, marks what is gone, and takes in
-//! the names that other programs left.
+//! Photos into a library: looks at what is new or changed, follows what moved, marks what is gone, and takes
+//! in the names that other programs left.
 //!
 //! ```no_run
 //! use kith_album::Album;

@@ -125,11 +125,12 @@ pub struct FitOptions {
     /// Sweeps of each chain [default: until the chains agree, or clearly will not]
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     pub sweeps: Option<u64>,
-    /// First sweeps that are not kept [default: 100, at most a fifth of the sweeps; without --sweeps, half of them]
+    /// First sweeps that are not kept [default: 100, at most a fifth of the sweeps; without --sweeps, half of
+    /// them]
     #[arg(long, requires = "sweeps")]
     pub burn_in: Option<u64>,
-    /// Keep every n-th sweep after that [default: 10, or the last one where there are fewer; without --sweeps, as needed
-    /// for 100 draws]
+    /// Keep every n-th sweep after that [default: 10, or the last one where there are fewer; without
+    /// --sweeps, as needed for 100 draws]
     #[arg(long, requires = "sweeps", value_parser = clap::value_parser!(u64).range(1..))]
     pub thin: Option<u64>,
     /// Makes the run repeatable, whatever the number of threads
@@ -221,7 +222,8 @@ pub struct ExperimentOptions {
     /// The kind of face model; `isotropic` is the paper's, which always runs beside the model asked for
     #[arg(long, value_enum)]
     pub face: Option<Face>,
-    /// Run the paper's model with the paper's sampler too: appearance kept, no splits and merges, random starts
+    /// Run the paper's model with the paper's sampler too: appearance kept, no splits and merges, random
+    /// starts
     #[arg(long)]
     pub as_printed: bool,
     /// Independent chains

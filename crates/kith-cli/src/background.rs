@@ -24,7 +24,8 @@ impl Background {
         let people = people(&table);
         ensure!(
             people.iter().filter(|faces| faces.len() > 1).count() >= 2,
-            "{place}: found fewer than two people with two faces or more, wanted people with `truth` or `name`"
+            "{place}: found fewer than two people with two faces or more, wanted people with `truth` or \
+             `name`"
         );
         Ok(Self { table, people })
     }

@@ -139,7 +139,8 @@ fn verdict(learnt: &Learnt) -> String {
     }
     let place = if r_hat.is_finite() { format!("R-hat {r_hat:.2}") } else { "no R-hat".to_owned() };
     format!(
-        "the chains do not agree after {sweeps} sweeps ({place}, wanted below {AGREED}): --sweeps gives them more"
+        "the chains do not agree after {sweeps} sweeps ({place}, wanted below {AGREED}): --sweeps gives them \
+         more"
     )
 }
 
@@ -149,8 +150,8 @@ fn schedule(options: &FitOptions, sweeps: u64) -> anyhow::Result<Run> {
     let run = Run { sweeps, burn_in, thin };
     ensure!(
         run.n_kept() > 0,
-        "--sweeps {} with --burn-in {burn_in} and --thin {} keeps no draw, wanted at least one: give more --sweeps or a \
-         smaller --thin",
+        "--sweeps {} with --burn-in {burn_in} and --thin {} keeps no draw, wanted at least one: give more \
+         --sweeps or a smaller --thin",
         run.sweeps,
         run.thin
     );

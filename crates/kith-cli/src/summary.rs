@@ -135,7 +135,8 @@ impl FitSummary {
             note("  too few draws to tell whether the chains agree: give them more --sweeps");
         } else if worst >= AGREED {
             note(format!(
-                "  the chains do not agree yet (R-hat {worst:.2}, wanted below {AGREED}): give them more --sweeps"
+                "  the chains do not agree yet (R-hat {worst:.2}, wanted below {AGREED}): give them more \
+                 --sweeps"
             ));
         }
     }

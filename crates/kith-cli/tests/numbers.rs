@@ -76,7 +76,8 @@ impl Made {
         place.write(&format!("{name}/faces.csv"), format!("face,truth\n{lines}"));
     }
 
-    /// Faces whose looks were left as they are that are called somebody's with certainty, and are not of that person.
+    /// Faces whose looks were left as they are that are called somebody's with certainty, and are not of that
+    /// person.
     fn n_wrong(&self, people: &[Value]) -> usize {
         let mut n_wrong = 0;
         for person in people {

@@ -99,14 +99,16 @@ fn names_that_others_left_come_in_and_names_that_were_said_go_out() {
     let place = photos();
     let region = |name: &str, x: f32| {
         format!(
-            "<rdf:li rdf:parseType='Resource'><m:Name>{name}</m:Name><m:Type>Face</m:Type><m:Area s:x='{x}' s:y='0.5' \
-             s:w='0.3' s:h='1'/></rdf:li>"
+            "<rdf:li rdf:parseType='Resource'><m:Name>{name}</m:Name><m:Type>Face</m:Type><m:Area s:x='{x}' \
+             s:y='0.5' s:w='0.3' s:h='1'/></rdf:li>"
         )
     };
     let sidecar = format!(
-        "<x:xmpmeta xmlns:x='adobe:ns:meta/'><rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'><rdf:Description \
+        "<x:xmpmeta xmlns:x='adobe:ns:meta/'>\
+         <rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'><rdf:Description \
          rdf:about='' xmlns:m='http://www.metadataworkinggroup.com/schemas/regions/' \
-         xmlns:s='http://ns.adobe.com/xmp/sType/Area#'><m:Regions rdf:parseType='Resource'><m:RegionList><rdf:Bag>{}{}</rdf:Bag>\
+         xmlns:s='http://ns.adobe.com/xmp/sType/Area#'><m:Regions rdf:parseType='Resource'>\
+         <m:RegionList><rdf:Bag>{}{}</rdf:Bag>\
          </m:RegionList></m:Regions></rdf:Description></rdf:RDF></x:xmpmeta>",
         region("Ann", 0.15),
         region("Nobody", 0.5)

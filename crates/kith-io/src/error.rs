@@ -32,8 +32,8 @@ pub enum IoError {
     NotADataset { path: PathBuf, found: String, hint: &'static str },
     /// Parquet files are not read yet.
     #[error(
-        "{}: found a Parquet file, which is not supported yet, wanted a folder with embeddings.npy and faces.csv, \
-         or an .npz file",
+        "{}: found a Parquet file, which is not supported yet, wanted a folder with embeddings.npy and \
+         faces.csv, or an .npz file",
         shown_path(path)
     )]
     Parquet { path: PathBuf },

@@ -310,7 +310,8 @@ fn face_tree(face: &FaceModel) -> Value {
             let mut face = json!({
                 "kind": "full", "update": update,
                 "mean": prior.mean, "transform": prior.transform, "between": prior.between,
-                "freedom": prior.freedom, "common": prior.common, "power": prior.power, "spread": prior.spread,
+                "freedom": prior.freedom, "common": prior.common, "power": prior.power,
+                "spread": prior.spread,
                 "lookalikes": prior.lookalikes,
             });
             if prior.tail.is_finite() {

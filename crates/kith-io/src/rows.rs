@@ -167,15 +167,18 @@ mod tests {
 
     #[test]
     fn a_frame_with_two_times_is_refused_too() {
-        let wanted = "faces.csv line 4 (face z): found time \"13\" in frame \"a\", wanted \"12\" as at line 3 (face y)";
+        let wanted = "faces.csv line 4 (face z): found time \"13\" in frame \"a\", wanted \"12\" as at line \
+                      3 (face y)";
         assert_eq!(refusal("face,frame,time", &["x,a,", "y,a,12", "z,a,13"]), wanted);
     }
 
     #[test]
     fn a_repeated_face_is_refused_naming_both_rows() {
-        let wanted = "faces.csv line 4: found the face id \"x\" again, wanted an id of its own; it is already at line 2";
+        let wanted = "faces.csv line 4: found the face id \"x\" again, wanted an id of its own; it is \
+                      already at line 2";
         assert_eq!(refusal("face", &["x", "y", "x", "x"]), wanted);
-        let wanted = "faces.csv line 3: found the face id \"1\" again, wanted an id of its own; it is already at line 2";
+        let wanted = "faces.csv line 3: found the face id \"1\" again, wanted an id of its own; it is \
+                      already at line 2";
         assert_eq!(refusal("face", &["1", ""]), wanted);
     }
 

@@ -133,15 +133,18 @@ fn bad_rows_are_refused_with_their_lines() {
         ),
         (
             "face,name\na,\r\nb,\"two\nlines\"\na,\n",
-            "faces.csv line 5: found the face id \"a\" again, wanted an id of its own; it is already at line 2",
+            "faces.csv line 5: found the face id \"a\" again, wanted an id of its own; it is already at line \
+             2",
         ),
         (
             "face,frame,context\na,1,home\nb,1,\nc,1,work\n",
-            "faces.csv line 4 (face c): found context \"work\" in frame \"1\", wanted \"home\" as at line 2 (face a)",
+            "faces.csv line 4 (face c): found context \"work\" in frame \"1\", wanted \"home\" as at line 2 \
+             (face a)",
         ),
         (
             "frame,time\n1,12\n1,noon\n1,\n",
-            "faces.csv line 3 (face 1): found time \"noon\", wanted RFC 3339 (2024-05-01T12:30:00Z) or seconds",
+            "faces.csv line 3 (face 1): found time \"noon\", wanted RFC 3339 (2024-05-01T12:30:00Z) or \
+             seconds",
         ),
         ("", "faces.csv: found no header line, wanted one with the names of the columns"),
     ] {
@@ -219,7 +222,8 @@ fn bad_archives_are_refused_naming_the_array() {
         ),
         (
             "no_x",
-            "no_x.npz: found arrays \"y\", \"face\", wanted the embeddings as an array \"x\": np.savez(FILE, x=embeddings)",
+            "no_x.npz: found arrays \"y\", \"face\", wanted the embeddings as an array \"x\": np.savez(FILE, \
+             x=embeddings)",
         ),
         ("boxes", "boxes.npz array box: found shape (3, 4), wanted (3,), one cell for each row of x"),
         (
@@ -275,7 +279,8 @@ fn bad_openface_files_are_refused_with_their_lines() {
         (
             "1\n2\n",
             "1,a/Ann/1.png\n2,a/Bob/1.png\n",
-            "labels.csv line 2: found the face id \"1\" again, wanted an id of its own; it is already at line 1",
+            "labels.csv line 2: found the face id \"1\" again, wanted an id of its own; it is already at \
+             line 1",
         ),
     ] {
         let folder = folder(&[("reps.csv", reps.as_bytes()), ("labels.csv", labels.as_bytes())]);

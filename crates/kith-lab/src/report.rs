@@ -44,10 +44,14 @@ const MOST_ROWS: usize = 60;
 
 const STYLE: &str = "\
 :root{color-scheme:light}body{margin:0;background:#fbfaf7;color:#222;font:16px/1.55 system-ui,sans-serif}\
-main{max-width:1080px;margin:0 auto;padding:36px 24px 64px}h1{font-size:29px;margin:0 0 10px}h2{font-size:20px;margin:40px 0 8px}\
-p{max-width:76ch}.box{background:#fff;border:1px solid #e4e1da;border-radius:10px;padding:14px 16px;margin:12px 0;overflow-x:auto}\
-.box svg{max-width:100%;height:auto;display:block}table{border-collapse:collapse;font-size:14.5px;font-variant-numeric:tabular-nums}\
-td,th{padding:4px 20px 4px 0;text-align:left;border-bottom:1px solid #eee}th{color:#666;font-weight:500}.note{color:#666;font-size:14px}";
+main{max-width:1080px;margin:0 auto;padding:36px 24px 64px}\
+h1{font-size:29px;margin:0 0 10px}h2{font-size:20px;margin:40px 0 8px}\
+p{max-width:76ch}\
+.box{background:#fff;border:1px solid #e4e1da;border-radius:10px;padding:14px 16px;margin:12px 0;overflow-x:auto}\
+.box svg{max-width:100%;height:auto;display:block}\
+table{border-collapse:collapse;font-size:14.5px;font-variant-numeric:tabular-nums}\
+td,th{padding:4px 20px 4px 0;text-align:left;border-bottom:1px solid #eee}\
+th{color:#666;font-weight:500}.note{color:#666;font-size:14px}";
 
 impl Table {
     /// Comma-separated values.

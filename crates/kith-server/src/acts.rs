@@ -142,7 +142,8 @@ fn are(view: &View, rows: &[FaceRow]) -> String {
     }
 }
 
-/// A person is called something: said of the face that shows them, and of every face that was called something else.
+/// A person is called something: said of the face that shows them, and of every face that was called
+/// something else.
 fn name_person(view: &View, id: i64, name: &str) -> Result<Meant, Failure> {
     let person = known_person(view, id)?;
     let picture = view.picture(person);
@@ -187,8 +188,9 @@ fn pair(view: &View, kind: Kind, face: i64, other: i64) -> Result<Meant, Failure
     Ok(Meant { entries, text, effect: Effect::Settled(rows) })
 }
 
-/// Two people are one: both get the name, where there is one, and faces of the first are said to be the second's. Not
-/// where they are on a photo together: nobody is twice on a photo, and belief would tear such a join apart.
+/// Two people are one: both get the name, where there is one, and faces of the first are said to be the
+/// second's. Not where they are on a photo together: nobody is twice on a photo, and belief would tear such a
+/// join apart.
 fn join(view: &View, id: i64, into: i64) -> Result<Meant, Failure> {
     if id == into {
         return Err(Failure::refused("found one person twice, wanted two people"));
@@ -198,8 +200,8 @@ fn join(view: &View, id: i64, into: i64) -> Result<Meant, Failure> {
     let n_together = from.faces.iter().filter(|face| frames.contains(&face.frame)).count();
     if n_together > 0 {
         let (a, b, n) = (from.title(), into.title(), words::count(n_together, "photo"));
-        let wanted = "wanted two who are not, for nobody is twice on a photo: take the wrong faces out first, \
-                      or give both one name";
+        let wanted = "wanted two who are not, for nobody is twice on a photo: take the wrong faces out \
+                      first, or give both one name";
         return Err(Failure::refused(format!("found {a} and {b} together on {n}, {wanted}")));
     }
     let name = into.name.clone().or_else(|| from.name.clone());
@@ -212,7 +214,8 @@ fn join(view: &View, id: i64, into: i64) -> Result<Meant, Failure> {
         entries.push(named(Kind::Name, anchor, name));
         entries.push(same(from.faces[0].row, anchor));
     } else {
-        // As many faces of both as there may be: compared with a single one, that one would rather go to the others.
+        // As many faces of both as there may be: compared with a single one, that one would rather go to the
+        // others.
         let n = from.faces.len().max(into.faces.len()).min(MOST_JOINED);
         let pair = |k: usize| [from, into].map(|person| person.faces[k % person.faces.len()].row);
         entries.extend((0..n).map(pair).map(|[face, other]| same(face, other)));
@@ -245,7 +248,8 @@ fn whether(view: &View, faces: &[i64], is_so: bool) -> Result<Meant, Failure> {
     let mut entries = Vec::new();
     for &row in &rows {
         let Some((person, _)) = view.face(row) else { continue };
-        // Others of the same person, who are not spoken of: against several of them it is this face that leaves.
+        // Others of the same person, who are not spoken of: against several of them it is this face that
+        // leaves.
         let others = person.faces.iter().map(|face| face.row).filter(|other| !rows.contains(other));
         let anchors: Vec<FaceRow> = others.take(if is_so { 1 } else { ANCHORS }).collect();
         let (kind, pair) = if is_so { (Kind::Name, Kind::Same) } else { (Kind::Not, Kind::Different) };

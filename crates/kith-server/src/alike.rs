@@ -1,4 +1,5 @@
-//! Who looks like whom, by the directions of people's mean embeddings, and small groups that may be pieces of others.
+//! Who looks like whom, by the directions of people's mean embeddings, and small groups that may be pieces of
+//! others.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -103,8 +104,8 @@ impl Looks {
         others
     }
 
-    /// Small groups without a name that look like somebody who has one, the nearest first; not who is on a photo with
-    /// them.
+    /// Small groups without a name that look like somebody who has one, the nearest first; not who is on a
+    /// photo with them.
     pub fn pieces(&self, people: &[Arc<Person>]) -> Vec<Piece> {
         let by_size = |is_named: bool| {
             let mut list: Vec<&Arc<Person>> =

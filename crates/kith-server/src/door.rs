@@ -1,4 +1,5 @@
-//! Who may come in: the right host, the right token, no other page; and what every answer forbids the browser.
+//! Who may come in: the right host, the right token, no other page; and what every answer forbids the
+//! browser.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -57,7 +58,8 @@ impl Door {
         }
     }
 
-    /// Whether the caller has shown that it may: by the cookie, or, for programs, `Authorization: Bearer TOKEN`.
+    /// Whether the caller has shown that it may: by the cookie, or, for programs, `Authorization: Bearer
+    /// TOKEN`.
     pub fn check_caller(&self, headers: &HeaderMap) -> Result<(), Failure> {
         let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
         let name = self.cookie_name();

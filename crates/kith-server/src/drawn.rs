@@ -1,7 +1,7 @@
 //! Drawn stand-ins for faces and photos that came without pictures: the same looks give the same drawing.
 //!
-//! They are JPEGs, as thumbnails are: a browser makes a document of every SVG that it shows, and a tab in which
-//! thousands had been scrolled by came to half a gigabyte.
+//! They are JPEGs, as thumbnails are: a browser makes a document of every SVG that it shows, and a tab in
+//! which thousands had been scrolled by came to half a gigabyte.
 
 use kith_vision::Pixels;
 use tiny_skia::{Color, FillRule, LineCap, Paint, Path, PathBuilder, Pixmap, Rect, Stroke, Transform};

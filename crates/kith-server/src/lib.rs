@@ -1,8 +1,9 @@
-//! The page of kith: `kith serve` shows a library in a browser on this machine, and takes what its owner says.
+//! The page of kith: `kith serve` shows a library in a browser on this machine, and takes what its owner
+//! says.
 //!
 //! One thread writes what is said (`scribe.rs`), another believes and learns (`thinker.rs`); whoever reads is
-//! answered from the latest `view.rs`, which waits for neither. `door.rs` decides who may come in. The page uses
-//! nothing but the API.
+//! answered from the latest `view.rs`, which waits for neither. `door.rs` decides who may come in. The page
+//! uses nothing but the API.
 
 mod acts;
 mod alike;

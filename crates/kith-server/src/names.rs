@@ -1,4 +1,5 @@
-//! Names to choose from: those that were given, and those of the owner's address book, which is read and never stored.
+//! Names to choose from: those that were given, and those of the owner's address book, which is read and
+//! never stored.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,8 +18,8 @@ const MOST: usize = 50_000;
 /// Letters of a name.
 const LETTERS: usize = 200;
 
-/// Names for completion. Of a face (`face`) those come first whom it looks like, then those that nobody has yet: who
-/// has faces already would have this one too. Otherwise those of most faces come first.
+/// Names for completion. Of a face (`face`) those come first whom it looks like, then those that nobody has
+/// yet: who has faces already would have this one too. Otherwise those of most faces come first.
 pub fn names(call: &Call) -> Result<Reply, Failure> {
     let view = call.view();
     let query = call.word("q").unwrap_or_default().to_lowercase();
@@ -195,7 +196,8 @@ mod tests {
     fn names_are_read_from_cards_and_from_lines() {
         let cards = "BEGIN:VCARD\r\nVERSION:3.0\r\nN:Curie;Marie;;;\r\nFN:Marie\r\n  Curie\r\nEND:VCARD\r\n\
                      BEGIN:VCARD\r\nN:M\\;ller;Zo\u{eb};;;\r\nPHOTO:FN:no\r\nEND:VCARD\r\n\
-                     BEGIN:VCARD\nN;CHARSET=UTF-8;ENCODING=QUOTED-PRINTABLE:Garc=C3=ADa;Jos=C3=A9=\n=20Luis;;;\nEND:VCARD\n\
+                     BEGIN:VCARD\nN;CHARSET=UTF-8;ENCODING=QUOTED-PRINTABLE:Garc=C3=ADa;Jos=C3=A9=\n\
+                     =20Luis;;;\nEND:VCARD\n\
                      begin:vcard\nitem1.fn;TYPE=x:Smith\\, Bob\nend:vcard\nBEGIN:VCARD\nFN:\nEND:VCARD\n";
         let wanted = ["Jos\u{e9} Luis Garc\u{ed}a", "Marie Curie", "Smith, Bob", "Zo\u{eb} M;ller"];
         assert_eq!(read_names(cards), wanted);

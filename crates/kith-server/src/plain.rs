@@ -53,11 +53,13 @@ fn page(title: &str, here: &str, main: &str) -> Reply {
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{title} \u{b7} kith</title>\
          <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\
          <meta name=\"color-scheme\" content=\"light dark\"><link rel=\"icon\" href=\"/assets/icon.svg\">\
-         <link rel=\"stylesheet\" href=\"/assets/style.css\"><script type=\"module\" src=\"/assets/app.js\"></script></head>\
+         <link rel=\"stylesheet\" href=\"/assets/style.css\">\
+         <script type=\"module\" src=\"/assets/app.js\"></script></head>\
          <body><a class=\"skip\" href=\"#main\">Skip to the content</a>\
-         <header class=\"top\"><a class=\"brand\" href=\"/people\">kith</a><nav aria-label=\"Views\">{links}</nav></header>\
-         <main id=\"main\" tabindex=\"-1\">{main}<noscript><p class=\"soft\">Scripts are off: you can look, and to say \
-         something they are needed.</p></noscript></main></body></html>\n"
+         <header class=\"top\"><a class=\"brand\" href=\"/people\">kith</a>\
+         <nav aria-label=\"Views\">{links}</nav></header>\
+         <main id=\"main\" tabindex=\"-1\">{main}<noscript><p class=\"soft\">Scripts are off: you can look, and \
+         to say something they are needed.</p></noscript></main></body></html>\n"
     );
     Reply::of("text/html; charset=utf-8", text)
 }
@@ -72,8 +74,9 @@ fn card(view: &View, person: &Person) -> String {
     let (title, n) = (escaped(&person.title()), count(person.faces.len(), "face"));
     let picture = view.picture(person);
     format!(
-        "<a class=\"card\" href=\"/people/{}\"><img src=\"/api/v1/faces/{picture}/picture\" alt=\"\" width=\"160\" height=\"160\" \
-         loading=\"lazy\"><span class=\"name\">{title}</span><span class=\"soft\">{n}</span></a>",
+        "<a class=\"card\" href=\"/people/{}\"><img src=\"/api/v1/faces/{picture}/picture\" alt=\"\" \
+         width=\"160\" height=\"160\" loading=\"lazy\">\
+         <span class=\"name\">{title}</span><span class=\"soft\">{n}</span></a>",
         person.id
     )
 }

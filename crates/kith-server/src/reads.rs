@@ -251,8 +251,8 @@ pub fn found<'v>(view: &'v View, call: &Call) -> Result<Found<'v>, Failure> {
     Ok(Found::Photo(&view.photos[place]))
 }
 
-/// Questions that would settle most, asked ahead, and groups that may be pieces of others; `without` those about faces
-/// that were passed over.
+/// Questions that would settle most, asked ahead, and groups that may be pieces of others; `without` those
+/// about faces that were passed over.
 pub fn questions(call: &Call) -> Answered {
     const MOST_PIECES: usize = 9;
     let view = call.view();

@@ -266,7 +266,8 @@ impl Server {
         runtime.shutdown_timeout(Duration::from_secs(2));
         desk.is_ending.store(true, Ordering::Relaxed);
         desk.wake();
-        // What is learnt is kept at the next sweep; a first look at many faces is not waited for, and is begun again.
+        // What is learnt is kept at the next sweep; a first look at many faces is not waited for, and is
+        // begun again.
         let end = Instant::now() + PATIENCE;
         while !thoughts.is_finished() && Instant::now() < end {
             std::thread::sleep(Duration::from_millis(20));

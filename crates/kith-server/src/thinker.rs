@@ -1,4 +1,5 @@
-//! The one who believes: takes in what was seen and said, learns while nobody asks, and shows what it came to.
+//! The one who believes: takes in what was seen and said, learns while nobody asks, and shows what it came
+//! to.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -35,7 +36,8 @@ pub fn run(library: &mut Library, desk: &Arc<Desk>) {
     // Learning has threads of its own, which it keeps while it waits for whoever asks.
     let Ok(pool) = rayon::ThreadPoolBuilder::new().num_threads(cores).build() else { return };
     let (mut believed, mut learnt): (Option<Moment>, Option<Moment>) = (None, None);
-    // Whether the library has been left as it is shown: an interrupted learning may have changed chains and model.
+    // Whether the library has been left as it is shown: an interrupted learning may have changed chains and
+    // model.
     let mut is_as_shown = false;
     while !desk.is_ending() {
         let thought = (|| {
@@ -108,8 +110,8 @@ fn believe(
     Ok(n_sweeps >= FEW_SWEEPS)
 }
 
-/// What is believed now: what was before with what was said since, where that is all; `None` where there is no face to
-/// believe anything of.
+/// What is believed now: what was before with what was said since, where that is all; `None` where there is
+/// no face to believe anything of.
 fn open(library: &Library, before: Option<&Asked>) -> Result<Option<Believed>, StoreError> {
     if let Some(before) = before
         && let Some(believed) = before.believed.after_news(library)?

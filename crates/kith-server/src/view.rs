@@ -185,7 +185,8 @@ impl View {
         self.pictures.get(&person.id).copied().unwrap_or(person.faces[0].row)
     }
 
-    /// The number by which the photo of a frame is asked for: a photo's row, or the frame's where there are no photos.
+    /// The number by which the photo of a frame is asked for: a photo's row, or the frame's where there are
+    /// no photos.
     pub fn photo_number(&self, frame: FrameRow) -> i64 {
         self.photo_of.get(&frame).map_or(frame.0, |&place| self.photos[place].row.0)
     }

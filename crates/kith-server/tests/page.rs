@@ -202,7 +202,8 @@ fn what_is_said_is_shown_at_once_believed_later_and_taken_back() {
     page.until("/api/v1/people?standing=named", |named| named["people"][0]["name"] == "Anna");
     let detail = page.get(&format!("/api/v1/people/{person}")).json();
     assert!(detail["together"].as_array().is_some_and(|together| !together.is_empty()), "{detail}");
-    // A name, and a name for every face that had another: the face that shows a person may have changed between.
+    // A name, and a name for every face that had another: the face that shows a person may have changed
+    // between.
     assert!(detail["said"].as_array().unwrap().len() >= 2, "{detail}");
     // Any act can be taken back, not only the last.
     for number in [&renamed.json()["act"], &act["act"]] {

@@ -1,9 +1,12 @@
-//! How many answers it takes to name 95 % of the faces of a dataset with `truth`: by `ask`, at random, largest first.
+//! How many answers it takes to name 95 % of the faces of a dataset with `truth`: by `ask`, at random,
+//! largest first.
 //!
-//! `cargo run --release -p kith-store --example ask -- DATASET [--background DATASET] [--most 400] [--seeds 1,2] [--sweeps 60]
-//! [--begun LIBRARY] [--way ask|largest|random]`; `--begun` to begin with a library that has learnt the dataset already.
+//! `cargo run --release -p kith-store --example ask -- DATASET [--background DATASET] [--most 400] [--seeds
+//! 1,2] [--sweeps 60] [--begun LIBRARY] [--way ask|largest|random]`; `--begun` to begin with a library that
+//! has learnt the dataset already.
 //!
-//! The answerer errs 5 % of the time: says another name, or yes for no. All three ways learn alike from every answer.
+//! The answerer errs 5 % of the time: says another name, or yes for no. All three ways learn alike from every
+//! answer.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -50,8 +50,8 @@ impl Believed {
         }
     }
 
-    /// What is believed after what was said since, without reading faces anew. `None` where that cannot be told so: an
-    /// act was taken back, or faces came or went.
+    /// What is believed after what was said since, without reading faces anew. `None` where that cannot be
+    /// told so: an act was taken back, or faces came or went.
     pub fn after_news(&self, library: &Library) -> Result<Option<Self>, StoreError> {
         let log = library.log()?;
         let is_told =
@@ -150,7 +150,8 @@ impl Believed {
 }
 
 impl Library {
-    /// Whether people are as everything that was seen and said makes them; then nothing need be read of faces.
+    /// Whether people are as everything that was seen and said makes them; then nothing need be read of
+    /// faces.
     pub fn is_believed(&self) -> Result<bool, StoreError> {
         if self.get(BELIEVED)? != Some(self.last_evidence()?) {
             return Ok(false);

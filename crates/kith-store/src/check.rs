@@ -69,11 +69,10 @@ impl Library {
         }
         let lonely = "SELECT CAST(id AS TEXT) FROM frames WHERE id NOT IN (SELECT frame FROM faces)";
         checked.faults.extend(lines(lonely)?.iter().map(|id| format!("frame row {id}: has no face")));
-        let about = "SELECT CAST(id AS TEXT) FROM evidence WHERE CASE kind \
-                     WHEN 'name' THEN face IS NULL OR name IS NULL WHEN 'not' THEN face IS NULL OR name IS NULL \
-                     WHEN 'ignore' THEN face IS NULL WHEN 'picture' THEN face IS NULL \
-                     WHEN 'meant' THEN face IS NULL WHEN 'undo' THEN undoes IS NULL WHEN 'redo' THEN undoes IS NULL \
-                     ELSE face IS NULL OR other IS NULL END";
+        let about = "SELECT CAST(id AS TEXT) FROM evidence WHERE CASE kind WHEN 'name' THEN face IS NULL OR \
+                     name IS NULL WHEN 'not' THEN face IS NULL OR name IS NULL WHEN 'ignore' THEN face IS \
+                     NULL WHEN 'picture' THEN face IS NULL WHEN 'meant' THEN face IS NULL WHEN 'undo' THEN \
+                     undoes IS NULL WHEN 'redo' THEN undoes IS NULL ELSE face IS NULL OR other IS NULL END";
         checked.faults.extend(lines(about)?.iter().map(|id| format!("evidence {id}: does not say of what")));
         // Beyond that SQLite gives no more ids, and nothing can be added.
         let spent = "SELECT CAST(name AS TEXT) FROM sqlite_sequence \

@@ -26,7 +26,8 @@ pub enum StoreError {
         found: String,
     },
     /// A library of a later program.
-    #[error("{}: found schema version {found}, wanted at most {wanted}: it was written by a newer kith", path.display())]
+    #[error("{}: found schema version {found}, wanted at most {wanted}: it was written by a newer \
+             kith", path.display())]
     Newer {
         /// The file.
         path: PathBuf,
@@ -44,7 +45,8 @@ pub enum StoreError {
         doing: &'static str,
     },
     /// The file, or the folder that it is in, cannot be written.
-    #[error("{}: found a file or folder that cannot be written, wanted to write; nothing was changed", path.display())]
+    #[error("{}: found a file or folder that cannot be written, wanted to write; nothing was \
+             changed", path.display())]
     ReadOnly {
         /// The file.
         path: PathBuf,

@@ -91,7 +91,8 @@ impl Library {
                 "found embeddings of \"{found}\", wanted those of \"{wanted}\" as in the library"
             ))),
             None if self.dimension()?.is_some() => Err(StoreError::refused(format!(
-                "found the network \"{found}\" for a library that was begun without one, wanted --embedding at the first add"
+                "found the network \"{found}\" for a library that was begun without one, wanted --embedding \
+                 at the first add"
             ))),
             Some(_) => Ok(()),
             None => self.set(EMBEDDING, found.to_owned()),
@@ -201,7 +202,8 @@ impl Library {
         match known {
             Some((_, bytes)) if bytes != codec::to_bytes(&face.embedding) => {
                 Err(StoreError::refused(format!(
-                    "face {}: found another embedding than the library has for this id, wanted the same, or another id",
+                    "face {}: found another embedding than the library has for this id, wanted the same, or \
+                     another id",
                     face.key
                 )))
             }

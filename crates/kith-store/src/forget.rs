@@ -88,8 +88,8 @@ impl Library {
                 let none =
                     || StoreError::refused(format!("found no name \"{name}\" in {}", self.path().display()));
                 let id: NameRow = id.ok_or_else(none)?;
-                let query = "SELECT face FROM members JOIN people ON people.id = person WHERE people.name = ?1 \
-                             UNION SELECT face FROM evidence WHERE name = ?1 AND kind = 'name'";
+                let query = "SELECT face FROM members JOIN people ON people.id = person WHERE people.name = \
+                             ?1 UNION SELECT face FROM evidence WHERE name = ?1 AND kind = 'name'";
                 Ok((rows(query, id.0)?, Some(id)))
             }
         }
@@ -145,8 +145,8 @@ impl Library {
         self.run(|| {
             // What is left of a photo without faces is that it was looked at: its faces do not come back.
             connection.execute(
-                "UPDATE photos SET frame = NULL, time = NULL, latitude = NULL, longitude = NULL, camera = NULL \
-                 WHERE frame NOT IN (SELECT frame FROM faces)",
+                "UPDATE photos SET frame = NULL, time = NULL, latitude = NULL, longitude = NULL, camera = \
+                 NULL WHERE frame NOT IN (SELECT frame FROM faces)",
                 [],
             )?;
             let empty = "DELETE FROM frames WHERE id NOT IN (SELECT frame FROM faces)";

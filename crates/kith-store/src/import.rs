@@ -99,8 +99,8 @@ impl Library {
         let n_faces = rows.faces.len();
         let mut cells: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (place, &face) in rows.faces.iter().enumerate() {
-            let query = "SELECT time, box, quality, faces.source, other FROM faces JOIN frames ON frames.id = frame \
-                         WHERE faces.id = ?1";
+            let query = "SELECT time, box, quality, faces.source, other FROM faces JOIN frames ON frames.id \
+                         = frame WHERE faces.id = ?1";
             let texts: [Option<String>; 5] = self.run(|| {
                 self.connection.prepare_cached(query)?.query_row([face], |row| {
                     Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?])

@@ -1,4 +1,5 @@
-//! Learning: what a library remembers goes on until the chains agree, and what changed is said in people's terms.
+//! Learning: what a library remembers goes on until the chains agree, and what changed is said in people's
+//! terms.
 
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,7 +31,8 @@ pub struct Plan {
     pub chains: Option<u32>,
     /// Makes it repeatable, where no chain has been started yet.
     pub seed: Option<u64>,
-    /// Interrupted after fewer sweeps than this, nothing is kept: what was believed before is the better guess.
+    /// Interrupted after fewer sweeps than this, nothing is kept: what was believed before is the better
+    /// guess.
     pub least: u64,
 }
 
@@ -93,7 +95,8 @@ impl Believed {
         if n_before == 0 || n_wanted.is_some_and(|wanted| wanted != n_before) {
             belief.restart(n_wanted.unwrap_or(Chains::default().n));
         } else {
-            // Chains that sweep before they have heard what was said would tear the faces it was said of from their people.
+            // Chains that sweep before they have heard what was said would tear the faces it was said of from
+            // their people.
             belief.settle(&Vec::from_iter(rows.said_since(library.get(BELIEVED)?)));
         }
         let until = Until { sweeps: plan.sweeps, ..Until::agreed() };

@@ -1,7 +1,8 @@
 //! The library file: one SQLite database with faces, what people said of them, and what is believed.
 //!
-//! Hand work is evidence: it is appended to a [`log`] that only grows, and taken back by saying so. What is believed
-//! ([`belief`]) can be thrown away and learnt again; what was seen and said cannot. FORMAT.md describes the tables.
+//! Hand work is evidence: it is appended to a [`log`] that only grows, and taken back by saying so. What is
+//! believed ([`belief`]) can be thrown away and learnt again; what was seen and said cannot. FORMAT.md
+//! describes the tables.
 //!
 //! ```
 //! use kith_store::{Believed, Kind, Library, NewFace, NewFrame, Saying};

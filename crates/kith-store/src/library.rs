@@ -57,8 +57,8 @@ impl Library {
         Self::open_or(path, read_only::in_memory)
     }
 
-    /// Reads something out of a library, as [`Library::open_to_read`] opens it; once more from memory where the
-    /// disk has room for opening it and not for keeping what is worked out.
+    /// Reads something out of a library, as [`Library::open_to_read`] opens it; once more from memory where
+    /// the disk has room for opening it and not for keeping what is worked out.
     pub fn read<T, E: From<StoreError>>(path: &Path, work: impl Fn(&Self) -> Result<T, E>) -> Result<T, E> {
         let library = Self::open_to_read(path)?;
         let done = work(&library);
@@ -144,7 +144,8 @@ impl Library {
             if version == schema::VERSION {
                 return connection.pragma_update(None, "synchronous", "FULL");
             }
-            // Of 512 numbers one embedding and not two would fit on a page of 4 KiB; a file that is there keeps its pages.
+            // Of 512 numbers one embedding and not two would fit on a page of 4 KiB; a file that is there
+            // keeps its pages.
             connection.pragma_update(None, "page_size", 8192)?;
             connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
             connection.pragma_update(None, "synchronous", "FULL")?;

@@ -239,7 +239,8 @@ impl Library {
         })
     }
 
-    /// Takes back one act, whichever it is; `false` where it does not stand. Refused where there is no such act.
+    /// Takes back one act, whichever it is; `false` where it does not stand. Refused where there is no such
+    /// act.
     pub fn take_back(&self, by: &str, act: ActId) -> Result<bool, StoreError> {
         self.turn(by, act, Kind::Undo)
     }

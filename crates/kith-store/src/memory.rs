@@ -60,8 +60,8 @@ fn encode(draw: &Draw, rows: &Rows) -> Vec<u8> {
     join(&Stored { seats, contexts, scales, body })
 }
 
-/// Chains or draws as they are stored, each with the number of its chain: made before a transaction begins, for
-/// others wait for its end.
+/// Chains or draws as they are stored, each with the number of its chain: made before a transaction begins,
+/// for others wait for its end.
 pub(crate) struct Bodies(Vec<(u32, Vec<u8>)>);
 
 impl Bodies {
@@ -182,7 +182,8 @@ impl Library {
         let (bodies, n_unreadable) = self.readable_bodies(of)?;
         if n_unreadable > 0 {
             self.note(format!(
-                "{n_unreadable} of the library's chains and draws cannot be read and are thrown away; `kith learn` learns them again"
+                "{n_unreadable} of the library's chains and draws cannot be read and are thrown away; `kith \
+                 learn` learns them again"
             ));
         }
         Ok(bodies)

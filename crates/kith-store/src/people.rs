@@ -1,4 +1,5 @@
-//! Durable people: clusters of the representative partition, matched by overlap with the people who were there before.
+//! Durable people: clusters of the representative partition, matched by overlap with the people who were
+//! there before.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -96,7 +97,8 @@ struct Known {
     p: f64,
 }
 
-/// When something was, in seconds since 1970; a time without a zone, as photos have it, is taken for Greenwich's.
+/// When something was, in seconds since 1970; a time without a zone, as photos have it, is taken for
+/// Greenwich's.
 pub fn seconds(time: &str) -> Option<f64> {
     kith_io::time::seconds(time).or_else(|| kith_io::time::seconds(&format!("{time}Z")))
 }
@@ -112,8 +114,8 @@ impl Library {
         Ok(rows.faces.iter().map(|row| person_of.get(row).copied()).collect())
     }
 
-    /// Makes out who is who: people keep their ids where clusters overlap. Faces that are not `touched`, where that is
-    /// given, stay with whom they were.
+    /// Makes out who is who: people keep their ids where clusters overlap. Faces that are not `touched`,
+    /// where that is given, stay with whom they were.
     pub(crate) fn made_out(
         &self,
         draws: &[Draw],
@@ -147,8 +149,8 @@ impl Library {
         Ok(MadeOut { people: numbers.into_iter().map(named).collect(), clusters })
     }
 
-    /// Writes down who is who where that is news, inside the caller's transaction, which is to be short: whoever says
-    /// something waits for it.
+    /// Writes down who is who where that is news, inside the caller's transaction, which is to be short:
+    /// whoever says something waits for it.
     pub(crate) fn set_people(&self, made_out: &MadeOut, rows: &Rows) -> Result<(), StoreError> {
         let MadeOut { people, clusters } = made_out;
         let connection = &self.connection;

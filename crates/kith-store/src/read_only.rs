@@ -53,8 +53,8 @@ pub(crate) fn in_memory(path: &Path) -> Result<Library, StoreError> {
 /// Refuses a library of which a part is not in the file itself.
 fn refuse_unfinished(path: &Path) -> Result<(), StoreError> {
     if beside(&the_file(path), "-wal").metadata().is_ok_and(|found| found.len() > 0) {
-        let message = "found LIB-wal beside it, which a kith that ended early left, wanted to write: open it once where it can be \
-             written";
+        let message = "found LIB-wal beside it, which a kith that ended early left, wanted to write: open it \
+             once where it can be written";
         return Err(StoreError::Database { path: path.to_owned(), message: message.to_owned() });
     }
     Ok(())
@@ -77,7 +77,8 @@ fn refuse_another_version(library: &Library, database: &str, may_be_older: bool)
     }
     if version < wanted && !may_be_older {
         let message = format!(
-            "found schema version {version} where nothing can be written, wanted {wanted}: open it once elsewhere"
+            "found schema version {version} where nothing can be written, wanted {wanted}: open it once \
+             elsewhere"
         );
         return Err(StoreError::Database { path, message });
     }

@@ -191,9 +191,12 @@ impl Rows {
             let whom = of.face.and_then(|face| self.keys.get(face.index()));
             StoreError::refused(match whom {
                 Some(key) => format!(
-                    "face {key}: found weights that are no numbers, wanted a face like the others; `kith ignore` leaves it out"
+                    "face {key}: found weights that are no numbers, wanted a face like the others; `kith \
+                     ignore` leaves it out"
                 ),
-                None => "found weights that are no numbers, wanted faces and settings of usual sizes".to_owned(),
+                None => "found weights that are no numbers, wanted faces and settings of usual \
+                         sizes"
+                    .to_owned(),
             })
         })
     }

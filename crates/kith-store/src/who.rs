@@ -17,7 +17,8 @@ use crate::{Library, StoreError};
 pub struct Who {
     /// The answer.
     pub answer: Answer,
-    /// A person of the library, and how probable that is: whose the face is, or of a new face the most probable.
+    /// A person of the library, and how probable that is: whose the face is, or of a new face the most
+    /// probable.
     pub person: Option<(PersonId, f64)>,
     /// What speaks for whom, the most probable first.
     pub why: Vec<Why>,
@@ -46,7 +47,8 @@ struct Factors {
     sums: [f64; 3],
 }
 
-/// What is believed at a moment, worked out as far as all questions about faces of the library have in common.
+/// What is believed at a moment, worked out as far as all questions about faces of the library have in
+/// common.
 #[derive(Debug)]
 pub struct Asked {
     /// What is believed.
@@ -64,7 +66,8 @@ impl Asked {
         Ok(Self { believed, person_of, people })
     }
 
-    /// As [`Believed::who`], in less time: the face's own vote for whom the draws take for its person counts too.
+    /// As [`Believed::who`], in less time: the face's own vote for whom the draws take for its person counts
+    /// too.
     pub fn who(&self, face: FaceId) -> Who {
         let own = self.person_of[face.index()];
         let is_only = self.person_of.iter().filter(|person| **person == own).count() == 1;
@@ -96,8 +99,8 @@ impl Believed {
         Ok(of_person(who, own, !person_of.contains(&own)))
     }
 
-    /// Who is on new photos, which are one occasion, as `kith predict` says with the same draws; and why. `after_photo`
-    /// is told of each when it is answered.
+    /// Who is on new photos, which are one occasion, as `kith predict` says with the same draws; and why.
+    /// `after_photo` is told of each when it is answered.
     pub fn who_is_on(
         &self,
         library: &Library,
@@ -111,7 +114,8 @@ impl Believed {
     }
 }
 
-/// What draws say of a face's seats, in people's terms; `people` has the person of each identity of each draw.
+/// What draws say of a face's seats, in people's terms; `people` has the person of each identity of each
+/// draw.
 fn who(explained: Explained, people: &[Vec<Option<PersonId>>]) -> Who {
     let mut factors: BTreeMap<Option<PersonId>, Factors> = BTreeMap::new();
     let share = 1.0 / people.len() as f64;

@@ -173,8 +173,8 @@ fn a_stream_is_stored_and_answered_and_goes_on_after_a_restart() {
     assert!(Watcher::new(place.open()).is_err(), "one watches at a time");
 }
 
-/// Whoever keeps what is believed in memory hears what was said, and comes to the same draws and people as somebody who
-/// reads the whole library.
+/// Whoever keeps what is believed in memory hears what was said, and comes to the same draws and people as
+/// somebody who reads the whole library.
 #[test]
 fn an_act_is_applied_as_if_everything_were_read_anew() {
     let place = Place::learnt();

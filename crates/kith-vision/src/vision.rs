@@ -214,8 +214,8 @@ fn missing(folders: &[PathBuf], no_detector: bool, no_embedder: bool, others: &[
         .collect();
     let others = if others.is_empty() { String::new() } else { format!(" ({})", others.join("; ")) };
     VisionError::NoModel(format!(
-        "found {which} in {}{others}, wanted {}; `kith models get` brings them, `kith models add` takes your own, \
-         --models DIR says where they are",
+        "found {which} in {}{others}, wanted {}; `kith models get` brings them, `kith models add` takes your \
+         own, --models DIR says where they are",
         folders.join(", "),
         wanted.join(" and ")
     ))

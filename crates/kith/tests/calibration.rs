@@ -1,5 +1,5 @@
-//! Simulation-based calibration: what a model draws has, among the draws of chains that see only its faces, every rank
-//! equally often.
+//! Simulation-based calibration: what a model draws has, among the draws of chains that see only its faces,
+//! every rank equally often.
 //!
 //! Latent variables, names and faces are drawn from the joint (`simulate::prior`), a chain that has not seen
 //! the former samples them given the latter by what ships, and the rank of the truth among some of its draws

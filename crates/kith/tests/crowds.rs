@@ -1,5 +1,5 @@
-//! Crowds of several shapes with the default settings: their people are found, and no wrong pair is sure (bench/crowds.py
-//! has many more).
+//! Crowds of several shapes with the default settings: their people are found, and no wrong pair is sure
+//! (bench/crowds.py has many more).
 
 use kith::belief::{Belief, Chains, Settings, Until};
 use kith::chain::{Start, Watch};

@@ -71,7 +71,8 @@ pub struct SweepOptions {
     #[arg(long, value_enum, default_value = "isotropic")]
     pub face: Face,
     /// Threads; with more than one, the same load per thread is measured on one thread too
-    #[arg(long, value_name = "T", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    #[arg(long, value_name = "T", default_value_t = 1)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub threads: u32,
     /// Chains, dealt over the threads [default: one per thread]
     #[arg(long, value_name = "C", value_parser = clap::value_parser!(u32).range(1..=1024))]

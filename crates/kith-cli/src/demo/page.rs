@@ -33,7 +33,8 @@ svg .mid{text-anchor:middle;font-size:10px;fill:var(--soft)}.rule{stroke:var(--l
 figcaption{font-size:14px}figure svg{display:block;width:100%}\
 table{border-collapse:collapse;width:100%;font-size:14.5px;font-variant-numeric:tabular-nums}\
 th{font-weight:500;text-align:left;font-size:13px}td,th{padding:5px 24px 5px 0;border-bottom:1px solid var(--line)}\
-tr:last-child td{border-bottom:0}.n{text-align:right}td.off{color:var(--miss)}.quiet td{color:var(--soft);padding-top:14px}\
+tr:last-child td{border-bottom:0}.n{text-align:right}td.off{color:var(--miss)}\
+.quiet td{color:var(--soft);padding-top:14px}\
 .two{display:grid;grid-template-columns:repeat(auto-fit,minmax(320px,1fr));gap:0 32px}";
 
 /// The page.

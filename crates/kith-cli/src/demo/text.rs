@@ -70,10 +70,10 @@ fn opening(page: &mut Page, week: &Week, account: &Account, seed: u64) {
     let n_wrong = week.faces().filter(|(_, face)| week.is_wrong(face)).count();
     page.line(format!("{} WITH KITH", title(week.n_days).to_uppercase()));
     page.say(&format!(
-        "You wear a camera and move between {}. You meet {} people again and again and {} just once. kith sees {} \
-         photos with {} faces, one photo after the other. Nobody tells it who is who, except that {} introduce \
-         themselves: {} said in all{}. Before it learns from a photo, it says who is on it. (Made-up people, seed \
-         {seed}.)",
+        "You wear a camera and move between {}. You meet {} people again and again and {} just once. kith \
+         sees {} photos with {} faces, one photo after the other. Nobody tells it who is who, except that {} \
+         introduce themselves: {} said in all{}. Before it learns from a photo, it says who is on it. \
+         (Made-up people, seed {seed}.)",
         listed(&week.contexts),
         account.n_met_again,
         account.n_met_once,
@@ -146,8 +146,8 @@ fn who_you_met(page: &mut Page, week: &Week, account: &Account) {
         );
     }
     page.say(&format!(
-        "kith counts {} people; in truth there were {}. \"Looked new\": when they first came, how probably kith had \
-         never seen them. \"Sure\": how probably two of their faces are the same person.",
+        "kith counts {} people; in truth there were {}. \"Looked new\": when they first came, how probably \
+         kith had never seen them. \"Sure\": how probably two of their faces are the same person.",
         account.people.len(),
         account.n_met_again + account.n_met_once,
     ));
@@ -169,13 +169,15 @@ fn strangers(page: &mut Page, account: &Account) {
     ));
     if account.known.of > 0 {
         page.say(&format!(
-            "Of a first meeting and any other face, the first meeting looked stranger to kith in {} of all such pairs.",
+            "Of a first meeting and any other face, the first meeting looked stranger to kith in {} of all \
+             such pairs.",
             percent(account.order)
         ));
         page.say(&format!(
-            "For comparison: going by the most similar earlier photo alone, {} of those met before are known again \
-             and every stranger is taken for a friend; with the best limit of similarity that hindsight can choose \
-             for this very week, {} of all faces come out right. kith, without hindsight: {}.",
+            "For comparison: going by the most similar earlier photo alone, {} of those met before are known \
+             again and every stranger is taken for a friend; with the best limit of similarity that \
+             hindsight can choose for this very week, {} of all faces come out right. kith, without \
+             hindsight: {}.",
             percent_of(account.nearest),
             percent_of(account.nearest_with_limit),
             percent_of(account.all()),
@@ -205,7 +207,8 @@ fn wrong_name(page: &mut Page, week: &Week, account: &Account) {
     };
     let (right, wrong) = (slip.right, slip.wrong);
     page.say(&format!(
-        "{} {} you called {right} \"{wrong}\". A moment before, kith was {} sure that it was {right}. At the end:",
+        "{} {} you called {right} \"{wrong}\". A moment before, kith was {} sure that it was {right}. At the \
+         end:",
         slip.time,
         at(&week.contexts[slip.context]),
         percent(slip.before),
@@ -242,9 +245,9 @@ fn day_by_day(page: &mut Page, account: &Account) {
         ));
     }
     page.say(&format!(
-        "Agreement: over all faces so far, are the same pairs of faces the same person? 1 is perfect, 0 is chance \
-         (the adjusted Rand index). That is for the one way of sorting that is shown; over all the ways kith \
-         thinks possible in the end it is {:.3} on average.",
+        "Agreement: over all faces so far, are the same pairs of faces the same person? 1 is perfect, 0 is \
+         chance (the adjusted Rand index). That is for the one way of sorting that is shown; over all the \
+         ways kith thinks possible in the end it is {:.3} on average.",
         account.agreement_of_draws
     ));
 }

@@ -56,7 +56,8 @@ fn add_dataset(options: &AddOptions, path: &Path) -> anyhow::Result<Outcome> {
     let mut out = crate::progress::stdout();
     if options.json {
         let object = json!({
-            "added": added.faces, "known": added.known, "elsewhere": added.elsewhere, "frames": added.frames, "names": added.names,
+            "added": added.faces, "known": added.known, "elsewhere": added.elsewhere,
+            "frames": added.frames, "names": added.names,
             "n_faces": n_faces,
         });
         writeln!(out, "{object}")?;

@@ -9,13 +9,15 @@ use clap::{ArgGroup, Args, ValueEnum};
 pub struct AddOptions {
     /// The library file; it is made when there is none
     pub lib: PathBuf,
-    /// Folders or files of photos; or faces: a folder with embeddings.npy and faces.csv, an .npz file, OpenFace's files
+    /// Folders or files of photos; or faces: a folder with embeddings.npy and faces.csv, an .npz file,
+    /// OpenFace's files
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<PathBuf>,
     /// Which network the embeddings of a dataset come from; at the first add, and never another later
     #[arg(long, value_name = "NAME")]
     pub embedding: Option<String>,
-    /// Where the networks for photos are [default: $KITH_MODELS, then the folder that `kith models list` shows]
+    /// Where the networks for photos are [default: $KITH_MODELS, then the folder that `kith models list`
+    /// shows]
     #[arg(long, value_name = "DIR")]
     pub models: Option<PathBuf>,
     /// What the context of a photo is; kept in the library [default: none]
@@ -59,7 +61,8 @@ pub struct LearnOptions {
     /// People who are known (by `truth` or `name`), to learn from what faces look like in general
     #[arg(long, value_name = "DATASET")]
     pub background: Option<PathBuf>,
-    /// Sweeps of each chain from where it stopped [default: until the chains agree, or as many as take some minutes]
+    /// Sweeps of each chain from where it stopped [default: until the chains agree, or as many as take some
+    /// minutes]
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     pub sweeps: Option<u64>,
     /// Independent chains; another number than before starts them anew [default: 4]
@@ -111,7 +114,8 @@ pub struct WhoOptions {
     /// Write a copy of the photo with boxes, names and how sure
     #[arg(long, value_name = "OUT.jpg", requires = "dataset")]
     pub draw: Option<PathBuf>,
-    /// Where the networks for photos are [default: $KITH_MODELS, then the folder that `kith models list` shows]
+    /// Where the networks for photos are [default: $KITH_MODELS, then the folder that `kith models list`
+    /// shows]
     #[arg(long, value_name = "DIR")]
     pub models: Option<PathBuf>,
     /// A face of the library
@@ -138,7 +142,8 @@ pub struct ServeOptions {
     /// Only show: nothing can be said, and nothing is learnt
     #[arg(long)]
     pub read_only: bool,
-    /// Where the networks for photos are [default: $KITH_MODELS, then the folder that `kith models list` shows]
+    /// Where the networks for photos are [default: $KITH_MODELS, then the folder that `kith models list`
+    /// shows]
     #[arg(long, value_name = "DIR")]
     pub models: Option<PathBuf>,
 }
@@ -152,7 +157,8 @@ pub struct PageOptions {
     /// Open the page in the browser
     #[arg(long)]
     pub open: bool,
-    /// Complete names from an address book (.vcf), or from a file with one name on each line; it is not stored
+    /// Complete names from an address book (.vcf), or from a file with one name on each line; it is not
+    /// stored
     #[arg(long, value_name = "FILE")]
     pub names: Option<PathBuf>,
 }

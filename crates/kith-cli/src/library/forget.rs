@@ -45,7 +45,8 @@ pub fn run(options: &ForgetOptions) -> anyhow::Result<Outcome> {
     }
     let Some(reason) = forgotten.unwiped else { return Ok(Outcome::Done) };
     note(format!(
-        "removed, but the file could not be cleaned of their bytes yet: {reason}; the next command that opens it does it"
+        "removed, but the file could not be cleaned of their bytes yet: {reason}; the next command that \
+         opens it does it"
     ));
     Ok(Outcome::Negative)
 }

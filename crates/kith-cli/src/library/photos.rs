@@ -104,7 +104,8 @@ fn report(library: &Library, tally: &Tally, is_json: bool) -> anyhow::Result<()>
             .collect();
         let object = json!({
             "photos": tally.new, "unchanged": tally.unchanged, "changed": tally.changed, "moved": tally.moved,
-            "copies": tally.copies, "gone": tally.gone, "bad": bad, "added": tally.faces, "names": tally.names,
+            "copies": tally.copies, "gone": tally.gone, "bad": bad, "added": tally.faces,
+            "names": tally.names,
             "unplaced": tally.unplaced, "n_faces": n_faces,
         });
         writeln!(out, "{object}")?;

@@ -94,8 +94,9 @@ impl Toy {
         let spots: Vec<Spot> = self.faces.iter().map(spot).collect();
         Figure {
             name: "toy",
-            caption: "Which name a face at each place would be given. Four people of 20 photos; of three of them four \
-                      photos are named, one of these wrongly (a Ben among Ann's); the fourth was never named."
+            caption: "Which name a face at each place would be given. Four people of 20 photos; of three of \
+                      them four photos are named, one of these wrongly (a Ben among Ann's); the fourth was \
+                      never named."
                 .to_owned(),
             drawing: regions(
                 &[panel("kith", &self.ours), panel("nearest neighbour", &self.neighbour)],

@@ -86,8 +86,8 @@ impl Library {
 
     /// The faces of a photo, from left to right as it was when it was first looked at.
     pub fn faces_of_photo(&self, photo: PhotoRow) -> Result<Vec<PhotoFace>, StoreError> {
-        let query = "SELECT faces.id, faces.key, box, quality FROM faces JOIN photos ON photos.frame = faces.frame \
-                     WHERE photos.id = ?1 ORDER BY faces.id";
+        let query = "SELECT faces.id, faces.key, box, quality FROM faces JOIN photos ON photos.frame = \
+                     faces.frame WHERE photos.id = ?1 ORDER BY faces.id";
         // A face without a box, of a dataset that has the photo's id, is on no photo.
         let face = |row: &Row<'_>| {
             let (place, quality) = (row.get::<_, Option<String>>(2)?, row.get::<_, Option<String>>(3)?);
@@ -107,8 +107,8 @@ impl Library {
     }
 }
 
-const PHOTOS: &str = "SELECT id, key, path, size, modified, hash, width, height, orientation, time, latitude, \
-                      longitude, camera, is_gone, frame FROM photos";
+const PHOTOS: &str = "SELECT id, key, path, size, modified, hash, width, height, orientation, time, \
+                      latitude, longitude, camera, is_gone, frame FROM photos";
 
 fn photo(row: &Row<'_>) -> rusqlite::Result<Photo> {
     Ok(Photo {

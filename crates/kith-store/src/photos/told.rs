@@ -36,10 +36,10 @@ impl Library {
     /// was taken back. Returns how many.
     pub fn take_told(&self) -> Result<usize, StoreError> {
         let query = "SELECT id, json_extract(other, '$.told'), json_extract(other, '$.told_by') FROM faces \
-                     WHERE other LIKE '%\"told\"%' AND NOT EXISTS (SELECT 1 FROM evidence JOIN names ON names.id = evidence.name \
-                     WHERE evidence.face = faces.id AND kind = 'name' \
-                     AND names.name = json_extract(faces.other, '$.told') \
-                     AND by = json_extract(faces.other, '$.told_by')) ORDER BY id";
+                     WHERE other LIKE '%\"told\"%' AND NOT EXISTS (SELECT 1 FROM evidence JOIN names ON \
+                     names.id = evidence.name WHERE evidence.face = faces.id AND kind = 'name' AND \
+                     names.name = json_extract(faces.other, '$.told') AND by = json_extract(faces.other, \
+                     '$.told_by')) ORDER BY id";
         self.write(|connection| {
             let told: Vec<(FaceRow, Option<String>, Option<String>)> = self.run(|| {
                 let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));

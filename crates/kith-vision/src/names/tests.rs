@@ -1,3 +1,5 @@
+//! Names as other programs leave them: in sidecars, in photos, and in files beside them.
+
 use super::*;
 
 fn region(name: &str, bounds: Option<[f32; 4]>) -> Region {

@@ -1,11 +1,11 @@
 //! Whether chains agree on what people will see: who is with whom, pair by pair, and the concentrations.
 //!
 //! A number such as ln joint or the count of identities may agree while the chains put the same faces with
-//! different people, and may differ by what nobody would notice. So pairs of faces are followed that some draw
-//! has together. Whether a pair is together is a series of zeros and ones per chain; over all pairs, the mean
-//! variance of the chains' (halves') means is compared with the mean variance within them, as in split R-hat.
-//! Pairs that all draws agree on count nothing, and a difference that concerns less than about one pair in a
-//! thousand is no disagreement.
+//! different people, and may differ by what nobody would notice. So pairs of faces are followed that some
+//! draw has together. Whether a pair is together is a series of zeros and ones per chain; over all pairs, the
+//! mean variance of the chains' (halves') means is compared with the mean variance within them, as in split
+//! R-hat. Pairs that all draws agree on count nothing, and a difference that concerns less than about one
+//! pair in a thousand is no disagreement.
 
 use std::collections::HashMap;
 
@@ -76,8 +76,8 @@ fn of_pairs(chains: &[Vec<&Draw>]) -> f64 {
     (between / within + (n - 1.0) / n).sqrt()
 }
 
-/// Pairs of faces that a draw has together: faces evenly spaced, each with the next of its person in one of the
-/// draws, by turns.
+/// Pairs of faces that a draw has together: faces evenly spaced, each with the next of its person in one of
+/// the draws, by turns.
 fn pairs(draws: &[impl AsRef<[u32]>]) -> Vec<[usize; 2]> {
     let n_faces = draws.first().map_or(0, |draw| draw.as_ref().len());
     let n_pairs = n_faces.min(PAIRS);

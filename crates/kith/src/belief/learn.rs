@@ -174,8 +174,8 @@ impl Belief {
         self.ensemble.run(run, to, &self.sweep, &self.target, watch)
     }
 
-    /// How many sweeps of each chain a learning makes at most, unless chains nearly agree then; the same for the same
-    /// states, on any machine.
+    /// How many sweeps of each chain a learning makes at most, unless chains nearly agree then; the same for
+    /// the same states, on any machine.
     pub fn most_sweeps(&self, until: &Until) -> u64 {
         until.sweeps.unwrap_or_else(|| {
             let (model, data) = self.target.parts();

@@ -150,7 +150,8 @@ impl Belief {
         Self { schedule, ..self }
     }
 
-    /// Its chains move by another sweep when they sweep all faces, for instance one in colours, which cores may share.
+    /// Its chains move by another sweep when they sweep all faces, for instance one in colours, which cores
+    /// may share.
     pub fn with_sweep(self, sweep: Sweep) -> Self {
         Self { sweep, ..self }
     }

@@ -71,8 +71,8 @@ impl Settings {
         Self { kind, ..self }
     }
 
-    /// The same for points that nobody says are faces: many of them in a few dimensions are clouds with covariances of
-    /// their own, unless a kind is asked for.
+    /// The same for points that nobody says are faces: many of them in a few dimensions are clouds with
+    /// covariances of their own, unless a kind is asked for.
     pub fn for_points(self, n_points: usize, dimension: usize) -> Self {
         let are_clouds = dimension < FEW_DIMENSIONS && n_points >= NEIGHBOURS && self.prior.is_none();
         Self { kind: self.kind.or(are_clouds.then_some(Kind::Full)), ..self }

@@ -25,9 +25,9 @@ pub const ALL_SWEPT: usize = 200;
 pub const COVARIANCES_AT_ONCE: usize = 300;
 /// While there are fewer faces, so is an isotropic prior, with every doubling.
 pub const PRIOR_AT_ONCE: usize = 1000;
-/// Full covariances of faces were measured on embeddings of 128 dimensions and more, and count to a power that
-/// fits those. In a few dimensions a face says too little to be counted half, and the paper's model is the better
-/// one; covariances that are asked for there count whole ([`Settings::for_points`]).
+/// Full covariances of faces were measured on embeddings of 128 dimensions and more, and count to a power
+/// that fits those. In a few dimensions a face says too little to be counted half, and the paper's model is
+/// the better one; covariances that are asked for there count whole ([`Settings::for_points`]).
 pub const FEW_DIMENSIONS: usize = 32;
 
 /// Which of some embeddings cannot be of one dataset with those beside them, ascending, and why: by how long

@@ -198,8 +198,8 @@ impl Draw {
         draw
     }
 
-    /// A face becomes somebody of whom nothing else is known, with the share of pi_0' that a new identity has on
-    /// average.
+    /// A face becomes somebody of whom nothing else is known, with the share of pi_0' that a new identity has
+    /// on average.
     fn set_apart(&mut self, face: FaceId) {
         let new = self.names.len() as u32;
         let share = self.globals.unseen / (1.0 + self.globals.global_concentration);

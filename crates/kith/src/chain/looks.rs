@@ -1,10 +1,10 @@
 //! Second looks (MODEL.md §8): small identities of a draw that are photos of somebody who has many more, with
 //! another haircut, a beard or a mask.
 //!
-//! An identity is one Gaussian. Where somebody has hundreds of photos, a dozen that share what is odd about them
-//! are likelier as an identity of their own, and no single law of faces says that they are not. What says it
-//! is the crowd: under a network that tells people apart nobody else comes that near. So an identity is a
-//! look of a larger one if it is no farther from it than photos of one person are from their mean, and
+//! An identity is one Gaussian. Where somebody has hundreds of photos, a dozen that share what is odd about
+//! them are likelier as an identity of their own, and no single law of faces says that they are not. What
+//! says it is the crowd: under a network that tells people apart nobody else comes that near. So an identity
+//! is a look of a larger one if it is no farther from it than photos of one person are from their mean, and
 //! everybody else is much farther from both. It is a function of the draw: what is sampled is as it was.
 
 use std::collections::HashSet;
@@ -21,7 +21,8 @@ use crate::target::Target;
 const CROWD: usize = 200;
 /// A look has at most one photo for so many of its person's.
 const SMALLER: u32 = 4;
-/// The farthest that a look is from its person, squared and per axis, photos being 1 from their person's mean.
+/// The farthest that a look is from its person, squared and per axis, photos being 1 from their person's
+/// mean.
 const FARTHEST: f64 = 1.6;
 /// Everybody else is at least so many times as far from both, in squares.
 const CONTRAST: f64 = 2.2;
@@ -35,8 +36,8 @@ const BLOCK: usize = 128;
 /// Whose looks identities are.
 #[derive(Default)]
 pub(super) struct Looks {
-    /// Per identity, in the order of `slots`, the identity whose look it is, itself for most; nothing where that
-    /// is all of them.
+    /// Per identity, in the order of `slots`, the identity whose look it is, itself for most; nothing where
+    /// that is all of them.
     pub people: Vec<u32>,
     /// Faces of looks that were said not to be of the person: they are alone.
     pub apart: Vec<FaceId>,
@@ -174,9 +175,9 @@ impl Crowd {
     }
 }
 
-/// The faces of a look that were said not to be of the person, who are of neither then; nothing where what is known
-/// speaks against the whole of it: both are on one photo, they were given two names, or too many of it were
-/// said not to be.
+/// The faces of a look that were said not to be of the person, who are of neither then; nothing where what is
+/// known speaks against the whole of it: both are on one photo, they were given two names, or too many of it
+/// were said not to be.
 fn said_apart(look: &[FaceId], person: &[FaceId], data: &Dataset) -> Option<Vec<FaceId>> {
     let frames: HashSet<FrameId> = look.iter().map(|&face| data.frame_of(face)).collect();
     let both = || look.iter().chain(person);
@@ -212,8 +213,8 @@ mod tests {
     const MANY: usize = 40;
     const FEW: usize = 5;
 
-    /// A crowd, and what each face of it is: identity 0 has many photos, identity 1 is `far` from it, squared and
-    /// per axis, and the others are people of three photos who are all far from each other.
+    /// A crowd, and what each face of it is: identity 0 has many photos, identity 1 is `far` from it, squared
+    /// and per axis, and the others are people of three photos who are all far from each other.
     struct Crowd {
         data: Dataset,
         identities: Vec<u32>,

@@ -45,11 +45,13 @@ impl fmt::Display for Strange {
         match self {
             Self::Size(length) => write!(
                 f,
-                "found an embedding of length {length:.1e}, wanted {SHORTEST:e} to {LONGEST:e}: multiply all by one number"
+                "found an embedding of length {length:.1e}, wanted {SHORTEST:e} to {LONGEST:e}: multiply all \
+                 by one number"
             ),
             Self::Times(times) => write!(
                 f,
-                "found an embedding {times:.1e} times as long as the median one, wanted at most {MOST_TIMES} times"
+                "found an embedding {times:.1e} times as long as the median one, wanted at most {MOST_TIMES} \
+                 times"
             ),
             Self::Units { n, times } => write!(
                 f,

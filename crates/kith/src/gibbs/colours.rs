@@ -1,12 +1,12 @@
 //! One chain on many cores: faces move among the identities of their colour, colour beside colour (MODEL.md
 //! §10).
 //!
-//! The joint with an independent, uniform colour for every identity has the state's joint as its marginal, and
-//! given the colours it falls into as many parts: each is a joint like the whole's with its share of the
-//! unseen mass and alpha_0 / n in the place of alpha_0. So a round draws colours and shares, moves the seats of
-//! each part by the kernels that move those of a whole, and forgets the colours. How many colours there are is
-//! part of the sweep and each has a stream of its own, so that the draws are the same for any number of
-//! threads.
+//! The joint with an independent, uniform colour for every identity has the state's joint as its marginal,
+//! and given the colours it falls into as many parts: each is a joint like the whole's with its share of the
+//! unseen mass and alpha_0 / n in the place of alpha_0. So a round draws colours and shares, moves the seats
+//! of each part by the kernels that move those of a whole, and forgets the colours. How many colours there
+//! are is part of the sweep and each has a stream of its own, so that the draws are the same for any number
+//! of threads.
 
 use rayon::prelude::*;
 

@@ -5,7 +5,8 @@
 //! That alone is slow: given T, alpha_c hardly moves, and given alpha_c T does not. With 34 people of 2,370
 //! faces it takes 35 redraws to forget alpha_c. So two more moves follow, in which T is integrated out, along
 //! the two directions in which concentrations and weights go together: alpha_c with pi_0 as it is, and
-//! pi_0', alpha_c and alpha_0 with alpha_c pi_0i as it is for everybody seen, which is all that seats depend on.
+//! pi_0', alpha_c and alpha_0 with alpha_c pi_0i as it is for everybody seen, which is all that seats depend
+//! on.
 
 use crate::gibbs::concentration::{draw_tables, redraw, slice};
 use crate::ids::ContextId;

@@ -48,7 +48,8 @@ impl Alone {
         sum.finish()
     }
 
-    /// Calls `each` with the draw, the identity and the probability of every seat that matters; a seat that may be in several contexts comes once for each.
+    /// Calls `each` with the draw, the identity and the probability of every seat that matters; a seat that
+    /// may be in several contexts comes once for each.
     pub fn for_each_seat(&self, posterior: &Posterior, mut each: impl FnMut(usize, u32, f64)) {
         for &(group, f) in &self.groups {
             for (column, per_weight) in &self.columns {

@@ -61,10 +61,10 @@ pub(super) fn of(experiment: &Discovery<'_>, outcomes: &[Outcome]) -> Findings {
     Findings {
         title: "Identity discovery (§4.2)",
         about: format!(
-            "{} people, each belonging to one of three contexts, walk in and out of the picture of a wearer who \
-             moves between the contexts: {} frames, nobody named. Learnt from frame by frame (online), every 20 \
-             frames (batch) or at once (offline), with the contexts given and with the context model off. {} \
-             simulation(s).",
+            "{} people, each belonging to one of three contexts, walk in and out of the picture of a wearer \
+             who moves between the contexts: {} frames, nobody named. Learnt from frame by frame (online), \
+             every 20 frames (batch) or at once (offline), with the contexts given and with the context \
+             model off. {} simulation(s).",
             experiment.people.len(),
             experiment.n_frames,
             experiment.plan.repeats
@@ -157,7 +157,8 @@ fn ends(experiment: &Discovery<'_>, curves: &[Curve<'_>]) -> Table {
     };
     Table {
         name: "ends",
-        caption: "After the last frame. The context is predicted for frames that come later, from their faces alone."
+        caption: "After the last frame. The context is predicted for frames that come later, from their \
+                  faces alone."
             .to_owned(),
         header: vec![
             "model",
@@ -236,15 +237,17 @@ fn figures(experiment: &Discovery<'_>, curves: &[Curve<'_>]) -> Vec<Figure> {
     vec![
         Figure {
             name: "timeline",
-            caption: "The first simulation: people by the context they belong to, shaded while the wearer is there."
-                .to_owned(),
+            caption:
+                "The first simulation: people by the context they belong to, shaded while the wearer is \
+                      there."
+                    .to_owned(),
             drawing: timeline(&shown),
         },
         Figure {
             name: "ari",
-            caption: "Adjusted Rand index over frames; bands are 95 % highest-density intervals over chains and \
-                      simulations. The offline curve is the last state's, on the faces up to each frame. Stars are \
-                      the first simulation's."
+            caption: "Adjusted Rand index over frames; bands are 95 % highest-density intervals over chains \
+                      and simulations. The offline curve is the last state's, on the faces up to each frame. \
+                      Stars are the first simulation's."
                 .to_owned(),
             drawing: panels(&charts, 2),
         },
@@ -254,8 +257,8 @@ fn figures(experiment: &Discovery<'_>, curves: &[Curve<'_>]) -> Vec<Figure> {
 /// Whether the protocols end together, in words.
 fn notes(experiment: &Discovery<'_>, curves: &[Curve<'_>]) -> Vec<String> {
     let mut notes = vec![
-        "Without a background the face prior is learnt from the stream's own faces, nobody named, before the first \
-         frame is learnt from: online learning knows in advance how faces vary, not who is who."
+        "Without a background the face prior is learnt from the stream's own faces, nobody named, before the \
+         first frame is learnt from: online learning knows in advance how faces vary, not who is who."
             .to_owned(),
     ];
     for (arm, model) in experiment.arms.iter().enumerate() {
@@ -276,9 +279,9 @@ fn notes(experiment: &Discovery<'_>, curves: &[Curve<'_>]) -> Vec<String> {
                 format!("{place}: the three protocols end within each other's intervals.")
             } else {
                 format!(
-                    "{place}: not within each other's intervals end {}. Chains that have seen faces in another order \
-                     and for other numbers of sweeps then rest in different partitions of about the same \
-                     probability: the sampler, not the data, tells them apart.",
+                    "{place}: not within each other's intervals end {}. Chains that have seen faces in \
+                     another order and for other numbers of sweeps then rest in different partitions of \
+                     about the same probability: the sampler, not the data, tells them apart.",
                     apart.join(", ")
                 )
             });

@@ -55,30 +55,34 @@ pub(super) fn of(experiment: &Naming<'_>, outcomes: &[Outcome]) -> Findings {
     Findings {
         title: "Semi-supervised naming (§4.3)",
         about: format!(
-            "A third of the people are acquainted (seen on 15 photos, 1 to 15 of them named), a third familiar (seen \
-             on 15 photos, never named), a third strangers (never seen). Asked about 15 other photos of each, a \
-             method should say the name of an acquaintance and \"unknown\" for everybody else. {} random split(s).",
+            "A third of the people are acquainted (seen on 15 photos, 1 to 15 of them named), a third \
+             familiar (seen on 15 photos, never named), a third strangers (never seen). Asked about 15 other \
+             photos of each, a method should say the name of an acquaintance and \"unknown\" for everybody \
+             else. {} random split(s).",
             experiment.plan.repeats
         ),
-        summary: json!({"repeats": experiment.plan.repeats, "curves": curves, "gammas": gammas, "seconds": seconds}),
+        summary: json!({
+            "repeats": experiment.plan.repeats, "curves": curves, "gammas": gammas, "seconds": seconds,
+        }),
         comparison: comparison(experiment, &points),
         tables: vec![table(experiment, &points)],
         figures,
         notes: vec![
-            "Nearest neighbour and label propagation cannot say \"unknown\": as in the paper they stand at zero for the \
-             familiar and for strangers. With a threshold they can: it is chosen on the named photos by letting one \
-             acquaintance at a time play the stranger and the familiar, against every second named photo of the \
-             others, and weighs both kinds of mistake alike. With one name each there is no photo to play the known: \
-             all who play the unknown are refused."
+            "Nearest neighbour and label propagation cannot say \"unknown\": as in the paper they stand at \
+             zero for the familiar and for strangers. With a threshold they can: it is chosen on the named \
+             photos by letting one acquaintance at a time play the stranger and the familiar, against every \
+             second named photo of the others, and weighs both kinds of mistake alike. With one name each \
+             there is no photo to play the known: all who play the unknown are refused."
                 .to_owned(),
-            "Label propagation has the kernel of the one-class SVM; its width is chosen on all 15 training photos of \
-             each acquaintance whatever the number of names, which favours it at few names. Its threshold is on the \
-             share of the label and on how like others the photo is; it helps little with the familiar, who take the \
-             whole of some label along the graph however weakly they are tied to it."
+            "Label propagation has the kernel of the one-class SVM; its width is chosen on all 15 training \
+             photos of each acquaintance whatever the number of names, which favours it at few names. Its \
+             threshold is on the share of the label and on how like others the photo is; it helps little \
+             with the familiar, who take the whole of some label along the graph however weakly they are \
+             tied to it."
                 .to_owned(),
-            "Our default model looks at all photos asked about together, without their names (D11 in PAPER.md). The \
-             baselines and the paper's model answer each photo by itself; label propagation sees unnamed training \
-             photos, but none of those asked about."
+            "Our default model looks at all photos asked about together, without their names (D11 in \
+             PAPER.md). The baselines and the paper's model answer each photo by itself; label propagation \
+             sees unnamed training photos, but none of those asked about."
                 .to_owned(),
         ]
         .into_iter()
@@ -100,9 +104,9 @@ fn shortfall(method: &str, points: &[Point]) -> Option<String> {
     let short = 100.0 * (accuracy("nearest_neighbour")? - accuracy(method)?);
     (short > 1.0).then(|| {
         format!(
-            "{method} names {short:.1} points fewer photos of acquaintances rightly than nearest neighbour with {most} \
-             names. Nearest neighbour never says \"unknown\", whoever is on the photo; a model that does so for \
-             strangers takes some odd photos of acquaintances for a stranger's."
+            "{method} names {short:.1} points fewer photos of acquaintances rightly than nearest neighbour \
+             with {most} names. Nearest neighbour never says \"unknown\", whoever is on the photo; a model \
+             that does so for strangers takes some odd photos of acquaintances for a stranger's."
         )
     })
 }
@@ -258,8 +262,8 @@ fn figures(experiment: &Naming<'_>, points: &[Point]) -> Vec<Figure> {
     vec![
         Figure {
             name: "naming",
-            caption: "Accuracy of the name, by group, over the number of named photos per acquaintance; bands are 95 % \
-                      highest-density intervals over draws and splits."
+            caption: "Accuracy of the name, by group, over the number of named photos per acquaintance; \
+                      bands are 95 % highest-density intervals over draws and splits."
                 .to_owned(),
             drawing: panels(
                 &[
@@ -272,7 +276,9 @@ fn figures(experiment: &Naming<'_>, points: &[Point]) -> Vec<Figure> {
         },
         Figure {
             name: "robustness",
-            caption: "Accuracy of the name when some of 15 names per acquaintance are other acquaintances'.".to_owned(),
+            caption: "Accuracy of the name when some of 15 names per acquaintance are other \
+                      acquaintances'."
+                .to_owned(),
             drawing: panels(
                 &[
                     chart("Acquainted", "acquainted", true),

@@ -45,26 +45,31 @@ pub(super) fn of(experiment: &Unknown<'_>, outcomes: &[Outcome]) -> Findings {
     Findings {
         title: "Unknown person detection (§4.1)",
         about: format!(
-            "{} people are known by 27 photos each, nobody is named, and all photos are of one context. Of 13 other \
-             photos of each of them, and of 13 photos of each of the people never seen, each method says how likely \
-             it shows somebody never seen. {} random split(s) of the people.",
+            "{} people are known by 27 photos each, nobody is named, and all photos are of one context. Of \
+             13 other photos of each of them, and of 13 photos of each of the people never seen, each method \
+             says how likely it shows somebody never seen. {} random split(s) of the people.",
             experiment.n_known(),
             experiment.plan.repeats
         ),
         summary: json!({"repeats": experiment.plan.repeats, "methods": methods}),
         comparison: comparison(&models, &baselines),
-        tables: vec![methods_table(&models, &baselines), repeats_table(outcomes, experiment), draws_table(&models), roc_table(&models, &baselines)],
+        tables: vec![
+            methods_table(&models, &baselines),
+            repeats_table(outcomes, experiment),
+            draws_table(&models),
+            roc_table(&models, &baselines),
+        ],
         figures: figures(experiment, &models, &baselines),
         notes: vec![
-            "AUC ranks by the log odds of a stranger: probabilities of 0 and 1 in floating point would tie. The \
-             decision is the paper's: the most probable identity, a new one included."
+            "AUC ranks by the log odds of a stranger: probabilities of 0 and 1 in floating point would tie. \
+             The decision is the paper's: the most probable identity, a new one included."
                 .to_owned(),
-            "The width of the SVM's kernel is chosen on the training photos by leaving out one person at a time. \
-             Neither baseline has a probability, so neither has a decision without a threshold, a Brier score or a \
-             calibration error."
+            "The width of the SVM's kernel is chosen on the training photos by leaving out one person at a \
+             time. Neither baseline has a probability, so neither has a decision without a threshold, a \
+             Brier score or a calibration error."
                 .to_owned(),
-            "Our default model looks at all photos asked about together (D11 in PAPER.md); the baselines and the paper's \
-             model answer each photo by itself."
+            "Our default model looks at all photos asked about together (D11 in PAPER.md); the baselines and \
+             the paper's model answer each photo by itself."
                 .to_owned(),
         ],
     }
@@ -124,7 +129,10 @@ impl Pooled<'_> {
         json!({
             "auc": self.auc.to_json(), "accuracy": self.accuracy.to_json(),
             "brier": self.mean(|scores| scores.brier), "ece": self.ece(),
-            "pooled": {"auc": self.mean(|scores| scores.pooled_auc), "accuracy": self.mean(|scores| scores.pooled_accuracy)},
+            "pooled": {
+                "auc": self.mean(|scores| scores.pooled_auc),
+                "accuracy": self.mean(|scores| scores.pooled_accuracy),
+            },
             "training_ari": self.mean(|scores| mean(scores.ari.iter().copied())),
             "seconds": self.mean(|scores| scores.seconds),
         })
@@ -194,8 +202,8 @@ fn methods_table(models: &[Pooled<'_>], baselines: &[Baseline<'_>]) -> Table {
     }
     Table {
         name: "methods",
-        caption: "All methods; \"pooled\" averages the probabilities over draws first; ECE is that of all splits' photos \
-                  together."
+        caption: "All methods; \"pooled\" averages the probabilities over draws first; ECE is that of all \
+                  splits' photos together."
             .to_owned(),
         header: vec![
             "method",
@@ -319,8 +327,8 @@ fn figures(experiment: &Unknown<'_>, models: &[Pooled<'_>], baselines: &[Baselin
     }
     let mut figures = vec![Figure {
         name: "roc",
-        caption: "ROC curves of the first split; bands are 95 % highest-density intervals over draws; AUC with its \
-                  median and 95 % interval over draws."
+        caption: "ROC curves of the first split; bands are 95 % highest-density intervals over draws; AUC \
+                  with its median and 95 % interval over draws."
             .to_owned(),
         drawing: panels(&[chart("Finding people never seen", [0.0, 1.0], [0.0, 1.0]), corner], 2),
     }];

@@ -2,11 +2,11 @@
 //!
 //! Rejection, with an envelope that learns: a place is proposed in proportion to its weight if that is known
 //! and to its upper bound if not. A known one is taken. Of another the weight is worked out, and it is taken
-//! with the probability weight / bound; if it is not, its weight stands in the place of its bound and the next
-//! proposal is made. Whatever was worked out before, the probability that a proposal is taken at a place is
-//! the place's weight over the sum of the envelope: so places are drawn in proportion to their weights, and a
-//! loose bound costs time and not truth. A place of which the bound is a thousandth of the total is looked at
-//! once in a thousand draws, where a threshold would have to look at it every time.
+//! with the probability weight / bound; if it is not, its weight stands in the place of its bound and the
+//! next proposal is made. Whatever was worked out before, the probability that a proposal is taken at a place
+//! is the place's weight over the sum of the envelope: so places are drawn in proportion to their weights,
+//! and a loose bound costs time and not truth. A place of which the bound is a thousandth of the total is
+//! looked at once in a thousand draws, where a threshold would have to look at it every time.
 
 use pulp::Arch;
 
@@ -176,8 +176,8 @@ impl pulp::NullaryFnOnce for Masses<'_> {
 
 /// At least exp(x), and at most 1.07 times as much, for x between -86 and 80.
 ///
-/// A number whose bits are read as a whole one is a logarithm to base 2 with a straight line between powers of
-/// two, which lies above the exponential.
+/// A number whose bits are read as a whole one is a logarithm to base 2 with a straight line between powers
+/// of two, which lies above the exponential.
 #[inline(always)]
 fn exp_above(x: f32) -> f32 {
     // A little more, for rounding of the difference, of the product and to 17 binary places of the sum.

@@ -77,8 +77,8 @@ pub(super) fn step_unless(
     step_dealing(DEALT, &faces, state, target, rng, stop)
 }
 
-/// As [`step`] for a colour's faces, one of `n` rounds: pairs of two colours stay apart, and whether a pair is
-/// one does not depend on how it is split or merged.
+/// As [`step`] for a colour's faces, one of `n` rounds: pairs of two colours stay apart, and whether a pair
+/// is one does not depend on how it is split or merged.
 pub(crate) fn round(
     n: usize,
     faces: &[FaceId],
@@ -331,7 +331,8 @@ impl<'a> Kernel<'a> {
     }
 
     /// ln of R p(deal) for the split that a merge would undo; nothing where it is not below `limit`. Most are
-    /// far above it, which an upper bound of what the faces weigh together tells before they are put together.
+    /// far above it, which an upper bound of what the faces weigh together tells before they are put
+    /// together.
     fn weigh_merge(&mut self, pair_of: [IdentityId; 2], limit: f64, state: &State) -> Option<Merge> {
         let [i, j] = pair_of;
         let (from, into) = if state.seating.n_of(i) < state.seating.n_of(j) { (i, j) } else { (j, i) };

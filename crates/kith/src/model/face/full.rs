@@ -10,7 +10,8 @@
 //! **The mean** has a t density with kappa degrees of freedom and squared widths psi_d + 1/L: with
 //! `q = sum_d ybar_d^2 / (psi_d + 1/L)`,
 //!
-//! `m = Gamma((kappa+D)/2) / Gamma(kappa/2) * prod_d (kappa pi (psi_d + 1/L))^(-1/2) * (1 + q/kappa)^(-(kappa+D)/2)`,
+//! `m = Gamma((kappa+D)/2) / Gamma(kappa/2) * prod_d (kappa pi (psi_d + 1/L))^(-1/2) *
+//! (1 + q/kappa)^(-(kappa+D)/2)`,
 //!
 //! so that a face far from everybody is somebody new: its cost grows with the logarithm of the distance, that
 //! of joining anybody with its square.
@@ -19,7 +20,8 @@
 //! `g = (2 pi)^(-(n-1) D/2) exp(-tr S / 2)`; for the other the identity has a covariance of its own, with an
 //! inverse-Wishart prior of `nu` degrees of freedom and mean I, integrated out (`P = nu - D - 1`):
 //!
-//! `t = prod_{k=1}^{n-1} Gamma((nu+k)/2) / Gamma((nu+k-D)/2) * (pi P)^(-(n-1) D/2) * |I + S/P|^(-(nu+n-1)/2)`.
+//! `t = prod_{k=1}^{n-1} Gamma((nu+k)/2) / Gamma((nu+k-D)/2) * (pi P)^(-(n-1) D/2) *
+//! |I + S/P|^(-(nu+n-1)/2)`.
 //!
 //! With t alone (w = 0) hundreds of strangers fit into one identity whose covariance grows into the
 //! population's: that costs once, and gains with every face. With g alone (w = 1) people with many photos,

@@ -285,8 +285,8 @@ impl FaceModel {
         }
     }
 
-    /// Where W is the identity: the mean of a group's faces, and the variance that it has because they are few.
-    /// Nothing where people have no covariance in common.
+    /// Where W is the identity: the mean of a group's faces, and the variance that it has because they are
+    /// few. Nothing where people have no covariance in common.
     pub(crate) fn mean(&self, group: &Group) -> Option<(Vec<f64>, f64)> {
         match group {
             Group::Isotropic(_) => None,

@@ -44,8 +44,8 @@ const SPREAD: f64 = 0.3;
 /// Without it strangers gather in one identity after all, each at a wide scale, where thousands of people are
 /// seen once under a middling or weak network; with twice as much people are cut.
 const LOOKALIKES: f64 = 1.0;
-/// In fewer dimensions than this a length is a coordinate like others, none is noise, and points are what they
-/// seem: clouds with a covariance each, whose points count once.
+/// In fewer dimensions than this a length is a coordinate like others, none is noise, and points are what
+/// they seem: clouds with a covariance each, whose points count once.
 const DIRECTIONS: usize = 32;
 /// The between-person variances are rounded to so many values, which makes a face's mean part cheap to weigh.
 const LEVELS: usize = 8;
@@ -362,9 +362,9 @@ fn mean_of_people(embeddings: &Embeddings, factors: &[f64], people: &[&Vec<usize
     mean
 }
 
-/// The coordinates (as columns) that vary at all, and a variance that is as good as none beside them. In a few
-/// dimensions they may be of different kinds: where they differ as much as units do, each is divided by its
-/// standard deviation.
+/// The coordinates (as columns) that vary at all, and a variance that is as good as none beside them. In a
+/// few dimensions they may be of different kinds: where they differ as much as units do, each is divided by
+/// its standard deviation.
 fn coordinates(centred: &Mat<f64>, least: f64) -> (Mat<f64>, f64) {
     let (n, d) = (centred.nrows(), centred.ncols());
     let variance = |c: usize| (0..n).map(|r| centred[(r, c)].powi(2)).sum::<f64>() / n.max(1) as f64;
