@@ -1,8 +1,8 @@
 //! Where something was found, as every message says it: file, then line or row, then face.
 //!
-//! Text files are counted as editors and spreadsheets count: lines and columns from 1, the header being line
-//! 1. Arrays are counted as numpy does: rows and columns from 0. The face's id follows in brackets where it
-//! is known; a face without an id of its own has its row number, from 0, for an id.
+//! Text files are counted as editors and spreadsheets count: lines and columns from 1, the header being
+//! the first. Arrays are counted as numpy does: rows and columns from 0. The face's id follows in brackets
+//! where it is known; a face without an id of its own has its row number, from 0, for an id.
 
 use crate::terminal::is_hidden;
 use std::fmt;

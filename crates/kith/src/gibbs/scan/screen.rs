@@ -8,9 +8,9 @@
 //!
 //! with `d = |y|^2 + |ybar|^2 - v sum_l p_l`, `m = sum_l V_l p_l` and `c = sum_l U_l |y_l|^2`, where p is the
 //! product, d a lower bound of the squared distance to the mean, and `r(a) = 3a (2 + a) / (6 + 6a + a^2)`, a
-//! lower bound of ln (1 + a). (`model/face/full.rs` says where the numbers come from.) Rounding is on the
-//! safe side: of a product of D numbers it is at most `D 2^-24 |y| |sum|`, and `2 |y| |m| <= |y|^2 + |m|^2`,
-//! so that squares taken a little too small make up for it.
+//! lower bound of ln (1 + a). (`model/face/full_group.rs` says where the numbers come from.) Rounding is on
+//! the safe side: of a product of D numbers it is at most `D 2^-24 |y| |sum|`, and
+//! `2 |y| |m| <= |y|^2 + |m|^2`, so that squares taken a little too small make up for it.
 //!
 //! Most identities are so far from a face that less will do: where even the largest C less the smallest E d
 //! and H r(G d) is far below the bound of the face's own identity, that is taken for the bound.

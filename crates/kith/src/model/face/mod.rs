@@ -9,6 +9,7 @@ mod bound;
 mod empirical;
 mod few;
 mod full;
+mod full_group;
 mod isotropic;
 mod odd;
 mod scales;
@@ -18,7 +19,8 @@ mod whitened;
 
 pub(crate) use bound::{Axes, Coefficients, MOST_LEVELS};
 pub(crate) use full::factor_to;
-pub use full::{Full, FullGroup, FullPrior};
+pub use full::{Full, FullPrior};
+pub use full_group::FullGroup;
 pub use isotropic::{Face, Isotropic, IsotropicGroup};
 pub(crate) use odd::ln_look_alikes;
 pub use odd::{ODD, Odd};

@@ -10,12 +10,12 @@
 //!
 //! `s ~ Beta(alpha_c pi_0', alpha_c (1 - pi_0'))`,
 //!
-//! With s integrated out, face n of an occasion of M is new with prior odds (alpha_c pi_0' + S) : (alpha_c (1
-//! - pi_0') + M - 1 - S), where S is how many of the others are: the seat weights of that context. Per draw,
-//! S is taken at its expectation, which is worked out for all faces in turn until it stands (the collapsed
-//! variational scheme of zeroth order; Asuncion et al. 2009). One face alone has prior probability pi_0'.
-//! Those who have been seen keep their proportions: pi_0i, as in a context without faces; N_ci + alpha_c
-//! pi_0i where contexts are told apart and so the photo's is one of them.
+//! With s integrated out, face n of an occasion of M is new with prior odds (alpha_c pi_0' + S) :
+//! (alpha_c (1 - pi_0') + M - 1 - S), where S is how many of the others are: the seat weights of that
+//! context. Per draw, S is taken at its expectation, which is worked out for all faces in turn until it
+//! stands (the collapsed variational scheme of zeroth order; Asuncion et al. 2009). One face alone has prior
+//! probability pi_0'. Those who have been seen keep their proportions: pi_0i, as in a context without faces;
+//! N_ci + alpha_c pi_0i where contexts are told apart and so the photo's is one of them.
 
 mod guests;
 mod share;
