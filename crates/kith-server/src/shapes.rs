@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use kith_store::{Entry, FaceRow, Kind, Member, Person, Photo};
+use kith_store::{FaceRow, Member, Person, Photo};
 use serde_json::{Value, json};
 
 use crate::view::{Asking, View};
@@ -33,9 +33,8 @@ pub fn face(view: &View, person: &Person, face: &Member) -> Value {
 
 /// A face by its row; ignored ones have no person, nor do those that have just come.
 pub fn face_of(view: &View, row: FaceRow) -> Value {
-    let is_ignoring = |entry: &&Entry| entry.stands && entry.kind == Kind::Ignore && entry.face == Some(row);
-    let nobody =
-        || json!({"row": row, "person": null, "ignored": view.log.iter().any(|entry| is_ignoring(&entry))});
+    let is_ignored = || view.log.iter().any(|entry| entry.ignores() == Some(row));
+    let nobody = || json!({"row": row, "person": null, "ignored": is_ignored()});
     view.face(row).map_or_else(nobody, |(person, member)| face(view, person, member))
 }
 

@@ -166,9 +166,7 @@ impl Library {
             return Ok(false);
         }
         // Faces that are set aside are of nobody either: then all is read, and they are named.
-        let is_ignored = |entry: &Entry| entry.kind == Kind::Ignore && entry.stands;
-        let ignored: BTreeSet<FaceRow> =
-            self.log()?.iter().filter(|entry| is_ignored(entry)).filter_map(|entry| entry.face).collect();
+        let ignored: BTreeSet<FaceRow> = self.log()?.iter().filter_map(Entry::ignores).collect();
         Ok(count("SELECT count(*) FROM members")? + ignored.len() == self.n_faces()?)
     }
 

@@ -113,6 +113,13 @@ pub struct Entry {
     pub stands: bool,
 }
 
+impl Entry {
+    /// The face that is nobody's because of it.
+    pub fn ignores(&self) -> Option<FaceRow> {
+        self.face.filter(|_| self.stands && self.kind == Kind::Ignore)
+    }
+}
+
 /// Something to say.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Saying<'a> {

@@ -97,13 +97,7 @@ impl Library {
     }
 
     fn read_frames(&self, snapshot: &mut Snapshot) -> Result<(), StoreError> {
-        let ignored: BTreeSet<FaceRow> = snapshot
-            .rows
-            .log
-            .iter()
-            .filter(|entry| entry.kind == Kind::Ignore && entry.stands)
-            .filter_map(|entry| entry.face)
-            .collect();
+        let ignored: BTreeSet<FaceRow> = snapshot.rows.log.iter().filter_map(Entry::ignores).collect();
         let query = "SELECT faces.id, faces.key, frame, embedding, contexts.name FROM faces \
                      JOIN frames ON frames.id = frame LEFT JOIN contexts ON contexts.id = frames.context \
                      ORDER BY frame, faces.id";

@@ -1,7 +1,7 @@
 //! Generated people for benchmarks: faces from the model itself, as far apart as real ones.
 
 use anyhow::ensure;
-use kith::chain::{Chain, Globals, Memory};
+use kith::chain::{Chain, Memory};
 use kith::data::{Dataset, Embeddings};
 use kith::ids::FrameId;
 use kith::model::{FaceModel, Full, Isotropic, Model};
@@ -118,27 +118,7 @@ impl Crowd {
 
     /// A chain that begins at the truth.
     pub fn chain(&self, number: u32, seed: u64, target: &Target) -> Chain {
-        let n_people = self.n_people();
-        let memory = Memory {
-            chain: number,
-            sweep: 0,
-            identities: self.truth.iter().copied().map(Some).collect(),
-            scales: vec![None; self.truth.len()],
-            contexts: vec![None; self.data.n_frames()],
-            names: vec![None; n_people],
-            people: Vec::new(),
-            globals: Globals {
-                weights: vec![1.0 / (n_people + 1) as f64; n_people],
-                unseen: 1.0 / (n_people + 1) as f64,
-                ln_joint: f64::NAN,
-                global_concentration: 10.0,
-                local_concentration: vec![10.0; CONTEXTS.len()],
-                context_concentration: 1.0,
-                name_weights: vec![Some(1.0)],
-                name_concentration: 1.0,
-                error_rate: 0.05,
-            },
-        };
+        let memory = Memory { chain: number, ..Memory::of_partition(&self.truth, &self.data) };
         Chain::resume(&memory, seed, target)
     }
 

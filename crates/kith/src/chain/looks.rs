@@ -199,7 +199,7 @@ fn said_apart(look: &[FaceId], person: &[FaceId], data: &Dataset) -> Option<Vec<
 
 #[cfg(test)]
 mod tests {
-    use crate::chain::{Chain, Draw, Globals, Memory};
+    use crate::chain::{Chain, Draw, Memory};
     use crate::data::{Dataset, NewFace, Statement};
     use crate::ids::FaceId;
     use crate::model::face::Full;
@@ -262,28 +262,7 @@ mod tests {
                 lookalikes: 0.0,
             };
             let model = Model::new(FaceModel::full(Full::new(prior)));
-            let n = self.identities.iter().max().map_or(0, |&last| last as usize + 1);
-            let n_names = self.data.names().len();
-            let memory = Memory {
-                chain: 0,
-                sweep: 0,
-                identities: self.identities.into_iter().map(Some).collect(),
-                scales: vec![None; self.data.n_faces()],
-                contexts: vec![None; self.data.n_frames()],
-                names: vec![None; n],
-                people: Vec::new(),
-                globals: Globals {
-                    weights: vec![1.0 / (n + 1) as f64; n],
-                    unseen: 1.0 / (n + 1) as f64,
-                    ln_joint: f64::NAN,
-                    global_concentration: 10.0,
-                    local_concentration: vec![10.0],
-                    context_concentration: 1.0,
-                    name_weights: vec![Some(1.0 / (n_names + 1) as f64); n_names + 1],
-                    name_concentration: 1.0,
-                    error_rate: 0.05,
-                },
-            };
+            let memory = Memory::of_partition(&self.identities, &self.data);
             let target = Target::new(model, self.data).unwrap();
             let draw = Chain::resume(&memory, 1, &target).draw(&target);
             (target, draw)

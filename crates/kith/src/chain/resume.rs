@@ -7,6 +7,7 @@
 
 use super::absorb::Attention;
 use super::{Chain, Draw, Globals};
+use crate::data::Dataset;
 use crate::gibbs;
 use crate::ids::{ContextId, FaceId, IdentityId, LabelId};
 use crate::math::{ln_add_exp, ln_sum_exp};
@@ -40,6 +41,32 @@ pub struct Memory {
 }
 
 impl Memory {
+    /// Everybody of a partition of the faces as likely as anybody else, and without a name.
+    pub fn of_partition(partition: &[u32], data: &Dataset) -> Self {
+        let n = partition.iter().max().map_or(0, |&last| last as usize + 1);
+        let n_names = data.names().len();
+        Self {
+            chain: 0,
+            sweep: 0,
+            identities: partition.iter().copied().map(Some).collect(),
+            scales: vec![None; data.n_faces()],
+            contexts: vec![None; data.n_frames()],
+            names: vec![None; n],
+            people: Vec::new(),
+            globals: Globals {
+                weights: vec![1.0 / (n + 1) as f64; n],
+                unseen: 1.0 / (n + 1) as f64,
+                ln_joint: f64::NAN,
+                global_concentration: 10.0,
+                local_concentration: vec![10.0; data.contexts().len().max(1)],
+                context_concentration: 1.0,
+                name_weights: vec![Some(1.0 / (n_names + 1) as f64); n_names + 1],
+                name_concentration: 1.0,
+                error_rate: 0.05,
+            },
+        }
+    }
+
     /// All of a draw of this dataset.
     pub fn of(draw: &Draw) -> Self {
         Self {
