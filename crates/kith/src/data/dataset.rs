@@ -105,6 +105,19 @@ impl Dataset {
         })
     }
 
+    /// The faces of a dataset that has none yet: `frames` has one entry per face and numbers frames from 0 without
+    /// gaps, `contexts` has one known context, or none, per frame.
+    pub fn with_faces(
+        self,
+        embeddings: Embeddings,
+        frames: Vec<FrameId>,
+        contexts: Vec<Option<ContextId>>,
+    ) -> Result<Self, DataError> {
+        let (names, texts) = (vec![None; frames.len()], vec![None; contexts.len()]);
+        let data = Self::new(embeddings, frames, &texts, &names)?;
+        Ok(Self { given_context: contexts, contexts: self.contexts, names: self.names, ..data })
+    }
+
     /// Adds one frame with all its faces; nothing is added when a face is refused.
     pub fn push_frame(&mut self, context: Option<&str>, faces: &[NewFace<'_>]) -> Result<FrameId, DataError> {
         let frame = FrameId::new(self.n_frames());

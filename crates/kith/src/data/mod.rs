@@ -8,7 +8,7 @@ mod neighbours;
 mod units;
 
 pub use dataset::{Dataset, Label, NewFace};
-pub use embeddings::Embeddings;
+pub use embeddings::{Embeddings, Source};
 pub use evidence::{Evidence, Statement};
 pub use lengths::{Lengths, MOST_TIMES, Strange};
 pub(crate) use units::OtherUnits;
