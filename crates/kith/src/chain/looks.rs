@@ -364,7 +364,7 @@ mod tests {
         assert_eq!(each.name, Some(new.names[0].label));
         let seen = posterior.who(FaceId::new(MANY), &target, &draws);
         assert!(seen.answer.names[0].p > 0.9 && seen.answer.names[0].label == new.names[0].label);
-        assert!(posterior.at_home(FaceId::new(MANY), &target, &draws) > 0.9);
+        assert!(posterior.at_home(FaceId::new(MANY), &target, &draws).iter().all(|&p| p > 0.9));
         assert_eq!(draws[0].names_of_people()[1], draws[0].names_of_people()[0]);
     }
 }

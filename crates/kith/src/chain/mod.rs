@@ -4,6 +4,7 @@ mod absorb;
 pub mod diagnostics;
 mod draw;
 mod ensemble;
+mod heard;
 mod local;
 mod looks;
 mod prior;

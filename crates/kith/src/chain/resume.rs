@@ -14,7 +14,7 @@ use crate::math::{ln_add_exp, ln_sum_exp};
 use crate::model::ContextMode;
 use crate::model::face::ODD;
 use crate::random;
-use crate::state::{Name, State};
+use crate::state::{Name, Names, State};
 use crate::target::Target;
 
 /// What is remembered of a chain: a draw of which some faces, frames and names may have come since.
@@ -122,7 +122,7 @@ impl Chain {
         state.names.error_rate = memory.globals.error_rate;
         state.extend(target, &mut rng);
         recall_contexts(memory, &mut state, target);
-        recall_name_weights(memory, &mut state);
+        recall_name_weights(memory, &mut state.names);
         let mut slots: Vec<Option<IdentityId>> = vec![None; memory.names.len()];
         let mut others: Vec<Vec<FaceId>> = vec![Vec::new(); slots.len()];
         for (face, remembered) in data.faces().zip(&memory.identities) {
@@ -165,8 +165,8 @@ impl Chain {
 
 /// Puts H back; a name that was given since takes its prior share of *unknown*'s, as it was just drawn. H is
 /// redrawn given the rest afterwards, but the rejected draws of D5 need it as it was.
-fn recall_name_weights(memory: &Memory, state: &mut State) {
-    let ln_prior = &mut state.names.ln_prior;
+pub(super) fn recall_name_weights(memory: &Memory, names: &mut Names) {
+    let ln_prior = &mut names.ln_prior;
     let (known, unknown) = memory.name_weights();
     let known = |label: usize| known.get(label).copied().flatten();
     let new: Vec<usize> = (0..ln_prior.len()).filter(|&label| known(label).is_none()).collect();

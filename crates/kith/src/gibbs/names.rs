@@ -11,36 +11,45 @@ use crate::target::Target;
 
 /// Redraws the names of all identities, then epsilon, H (with the rejected draws, D5) and lambda.
 pub fn step(state: &mut State, target: &Target, rng: &mut Rng) {
-    let model = target.model();
+    step_of(state.seating.identities(), &mut state.names, target.model(), rng);
+}
+
+/// The same of some identities' names, whoever sits where.
+pub(crate) fn step_of(identities: &[IdentityId], names: &mut Names, model: &Model, rng: &mut Rng) {
     // While nobody has ever been named, every name is unknown.
-    let n_identities = if state.names.n_known() == 0 { 0 } else { state.seating.n_identities() };
-    for place in 0..n_identities {
-        let identity = state.seating.identities()[place];
-        redraw(identity, state, target, rng);
+    let n_named = if names.n_known() == 0 { 0 } else { identities.len() };
+    for &identity in &identities[..n_named] {
+        redraw_of(identity, identities.len(), names, model, rng);
     }
     if let ErrorRate::Learnt { alpha, beta } = model.name.error_rate {
-        let (wrong, right) = count_votes(state);
+        let (wrong, right) = count_votes(identities, names);
         // A rate of exactly 0 or 1 would make what has been observed impossible.
-        state.names.error_rate = rng.beta(alpha + wrong, beta + right).clamp(1e-300, 1.0 - f64::EPSILON);
+        names.error_rate = rng.beta(alpha + wrong, beta + right).clamp(1e-300, 1.0 - f64::EPSILON);
     }
-    redraw_weights(state, target, rng);
+    if model.name.update == NameUpdate::Exact {
+        redraw_prior(identities, names, rng);
+    }
     if let Strength::Learnt { shape, rate } = model.name.concentration {
-        redraw_concentration(shape, rate, state, model, rng);
+        redraw_concentration((shape, rate), identities.len(), names, model, rng);
     }
 }
 
 /// Redraws H, where it is kept.
 pub(crate) fn redraw_weights(state: &mut State, target: &Target, rng: &mut Rng) {
     if target.model().name.update == NameUpdate::Exact {
-        redraw_prior(state, rng);
+        redraw_prior(state.seating.identities(), &mut state.names, rng);
     }
 }
 
 /// Redraws the name of one identity.
 pub(crate) fn redraw(identity: IdentityId, state: &mut State, target: &Target, rng: &mut Rng) {
-    let drawn = rng.categorical_ln(&mut ln_weights(identity, state, target));
-    let name = state.names.all().nth(drawn).expect("a name was drawn among all");
-    state.names.set(identity, name);
+    redraw_of(identity, state.seating.n_identities(), &mut state.names, target.model(), rng);
+}
+
+fn redraw_of(identity: IdentityId, n_identities: usize, names: &mut Names, model: &Model, rng: &mut Rng) {
+    let drawn = rng.categorical_ln(&mut ln_weights_of(identity, n_identities, names, model));
+    let name = names.all().nth(drawn).expect("a name was drawn among all");
+    names.set(identity, name);
 }
 
 /// ln of the probability of all names that one identity's faces were given, its own name integrated out:
@@ -58,11 +67,15 @@ pub(crate) fn ln_weights_given(votes: &Votes, names: &Names, model: &Model) -> V
 /// ln weights of an identity's name over Y, then unknown: given H the exact conditional, or in the paper's
 /// marginal form (C.14), with J_unknown restored (D4) and the J_l inside its bracket without identity i (D9).
 pub fn ln_weights(identity: IdentityId, state: &State, target: &Target) -> Vec<f64> {
-    let ln_weights = match target.model().name.update {
-        NameUpdate::Exact => exact_ln_weights(state.names.votes(identity), &state.names),
-        NameUpdate::Paper => paper_ln_weights(identity, state),
+    ln_weights_of(identity, state.seating.n_identities(), &state.names, target.model())
+}
+
+fn ln_weights_of(identity: IdentityId, n_identities: usize, names: &Names, model: &Model) -> Vec<f64> {
+    let ln_weights = match model.name.update {
+        NameUpdate::Exact => exact_ln_weights(names.votes(identity), names),
+        NameUpdate::Paper => paper_ln_weights(identity, n_identities as f64, names),
     };
-    with_denials(ln_weights, state.names.heard(identity), target.model())
+    with_denials(ln_weights, names.heard(identity), model)
 }
 
 /// Every time a name was denied it weighs e / (1 - e) less (MODEL.md §7).
@@ -102,10 +115,8 @@ fn own_votes(votes: &[(Label, u32)], name: Name, names: &Names) -> (f64, f64) {
     })
 }
 
-fn paper_ln_weights(identity: IdentityId, state: &State) -> Vec<f64> {
-    let names = &state.names;
+fn paper_ln_weights(identity: IdentityId, n_identities: f64, names: &Names) -> Vec<f64> {
     let lambda = names.concentration;
-    let n_identities = state.seating.n_identities() as f64;
     let votes = names.votes(identity);
     let n_votes: f64 = votes.iter().map(|vote| f64::from(vote.1)).sum();
     names
@@ -128,11 +139,11 @@ fn paper_ln_weights(identity: IdentityId, state: &State) -> Vec<f64> {
 }
 
 /// How many names that came with data differ from their identity's name, and how many agree.
-fn count_votes(state: &State) -> (f64, f64) {
+fn count_votes(identities: &[IdentityId], names: &Names) -> (f64, f64) {
     let (mut wrong, mut right) = (0.0, 0.0);
-    for &identity in state.seating.identities() {
-        for &(given, n) in state.names.votes(identity).iter().filter(|vote| !vote.0.is_word) {
-            let agrees = state.names.of(identity) == Name::Known(given.name);
+    for &identity in identities {
+        for &(given, n) in names.votes(identity).iter().filter(|vote| !vote.0.is_word) {
+            let agrees = names.of(identity) == Name::Known(given.name);
             *(if agrees { &mut right } else { &mut wrong }) += f64::from(n);
         }
     }
@@ -141,14 +152,13 @@ fn count_votes(state: &State) -> (f64, f64) {
 
 /// Deviation D5: for each wrong name, how often the identity's own name was drawn and rejected before it,
 /// then H | rest ~ Dir(lambda L + J + wrong names shown + rejected draws).
-fn redraw_prior(state: &mut State, rng: &mut Rng) {
-    let names = &state.names;
+fn redraw_prior(identities: &[IdentityId], names: &mut Names, rng: &mut Rng) {
     let ln_lambda = names.concentration.ln();
     let mut shapes: Vec<f64> = names
         .all()
         .map(|name| state::shape(ln_lambda + names.ln_base(name)) + f64::from(names.n_named(name)))
         .collect();
-    for &identity in state.seating.identities() {
+    for &identity in identities {
         let name = names.of(identity);
         for &(given, n) in names.votes(identity) {
             if name == Name::Known(given.name) {
@@ -162,14 +172,18 @@ fn redraw_prior(state: &mut State, rng: &mut Rng) {
         }
     }
     rng.ln_dirichlet(&mut shapes);
-    state.names.ln_prior = shapes;
+    names.ln_prior = shapes;
 }
 
 /// lambda by slice sampling of ln lambda (Neal 2003, stepping out). Its likelihood is H's prior; in the
 /// paper's marginal form, the urn of all y*.
-fn redraw_concentration(shape: f64, rate: f64, state: &mut State, model: &Model, rng: &mut Rng) {
-    let names = &state.names;
-    let n_identities = state.seating.n_identities() as f64;
+fn redraw_concentration(
+    (shape, rate): (f64, f64),
+    n_identities: usize,
+    names: &mut Names,
+    model: &Model,
+    rng: &mut Rng,
+) {
     let ln_density = |ln_lambda: f64| {
         let lambda = ln_lambda.exp();
         // The Jacobian of the logarithm adds ln lambda.
@@ -186,7 +200,7 @@ fn redraw_concentration(shape: f64, rate: f64, state: &mut State, model: &Model,
                 }
             }
             NameUpdate::Paper => {
-                ln_p -= ln_rising(ln_lambda, n_identities);
+                ln_p -= ln_rising(ln_lambda, n_identities as f64);
                 for name in names.all() {
                     ln_p += ln_rising(ln_lambda + names.ln_base(name), f64::from(names.n_named(name)));
                 }
@@ -194,5 +208,5 @@ fn redraw_concentration(shape: f64, rate: f64, state: &mut State, model: &Model,
         }
         ln_p
     };
-    state.names.concentration = concentration::slice(names.concentration.ln(), 1.0, ln_density, rng).exp();
+    names.concentration = concentration::slice(names.concentration.ln(), 1.0, ln_density, rng).exp();
 }

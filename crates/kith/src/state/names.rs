@@ -47,7 +47,7 @@ enum Update {
 }
 
 impl Names {
-    pub(super) fn new(model: &Model) -> Self {
+    pub(crate) fn new(model: &Model) -> Self {
         let word_error_rate = model.evidence.is;
         let model = &model.name;
         let update = match model.update {
@@ -103,7 +103,7 @@ impl Names {
     }
 
     /// A further slot, for an identity with this name.
-    pub(super) fn push(&mut self, name: Name, heard: Votes) {
+    pub(crate) fn push(&mut self, name: Name, heard: Votes) {
         self.of.push(name);
         self.heard.push(heard);
         let slot = self.slot(name);
@@ -271,7 +271,7 @@ impl Names {
 
     /// Learns of names given since: each takes its prior share of *unknown*'s weight. The base measure is
     /// that of all names, whose characters it follows.
-    pub(super) fn extend(&mut self, data: &Dataset, model: &NameModel, rng: &mut crate::random::Rng) {
+    pub(crate) fn extend(&mut self, data: &Dataset, model: &NameModel, rng: &mut crate::random::Rng) {
         if self.n_known() == data.names().len() {
             return;
         }

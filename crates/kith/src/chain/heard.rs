@@ -1,0 +1,122 @@
+//! A draw takes in what was said where that moves nobody: names are redrawn, seats stay.
+
+use std::collections::BTreeSet;
+
+use super::resume::recall_name_weights;
+use super::{Draw, Memory};
+use crate::gibbs;
+use crate::ids::{FaceId, IdentityId, LabelId};
+use crate::random::{self, Rng};
+use crate::state::{Name, Names, Votes};
+use crate::target::Target;
+
+impl Memory {
+    /// The draw after a step of names given the seats (§C.4), from where identities of whose faces something was said
+    /// take a name that was given them, as [`super::Chain::heed`] has it. `None` where faces or frames have come since.
+    /// ln of the joint density is not worked out.
+    pub fn heard(mut self, said: &BTreeSet<FaceId>, seed: u64, target: &Target) -> Option<Draw> {
+        let data = target.data();
+        let mut rng = random::stream(seed, u64::from(self.chain) << 32 | self.sweep);
+        let mut names = self.names_now(target, &mut rng)?;
+        for &face in said {
+            let Some(label) = data.label(face).filter(|label| label.is_word) else { continue };
+            let identity = IdentityId(self.identities[face.index()]?);
+            let is_given =
+                |name| matches!(name, Name::Known(name) if names.heard(identity).n_given(name) > 0);
+            if !is_given(names.of(identity)) {
+                names.set(identity, Name::Known(label.name));
+            }
+        }
+        let identities: Vec<IdentityId> = (0..self.names.len()).map(IdentityId::new).collect();
+        gibbs::names::step_of(&identities, &mut names, target.model(), &mut rng);
+        let name = |&identity: &IdentityId| match names.of(identity) {
+            Name::Known(label) => Some(label),
+            Name::Unknown => None,
+        };
+        self.names = identities.iter().map(name).collect();
+        let weights = names.all().map(|name| Some(names.ln_weight(name).exp())).collect();
+        self.globals = self.globals.with_names(weights);
+        (self.globals.name_concentration, self.globals.error_rate) =
+            (names.concentration(), names.error_rate());
+        self.globals.ln_joint = f64::NAN;
+        self.into_draw()
+    }
+    /// Names as they are remembered, those that were given since, and what was said of all faces.
+    fn names_now(&self, target: &Target, rng: &mut Rng) -> Option<Names> {
+        let (model, data) = target.parts();
+        let mut names = Names::new(model);
+        names.concentration = self.globals.name_concentration;
+        names.error_rate = self.globals.error_rate;
+        names.extend(data, &model.name, rng);
+        recall_name_weights(self, &mut names);
+        let mut heard = vec![Votes::default(); self.names.len()];
+        for (face, identity) in data.faces().zip(&self.identities) {
+            if data.given_name(face).is_some() || !data.evidence().denials(face).is_empty() {
+                heard[(*identity)? as usize].add_face(face, data);
+            }
+        }
+        let is_known = |label: &LabelId| label.index() < data.names().len();
+        for (name, heard) in self.names.iter().zip(heard) {
+            names.push(name.filter(is_known).map_or(Name::Unknown, Name::Known), heard);
+        }
+        Some(names)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cases;
+    use crate::random::driver;
+    use crate::simulate::prior;
+
+    #[test]
+    fn names_are_those_of_the_chain_in_every_mode() {
+        let mut n_named = 0;
+        for case in cases::all() {
+            let (state, target) = prior::draw(&case.target, &mut driver(31));
+            let memory = Memory::of(&Draw::of(&state, 0, 0, &target));
+            let names = memory.names_now(&target, &mut driver(32)).unwrap();
+            for (face, identity) in target.data().faces().zip(&memory.identities) {
+                let [mine, theirs] =
+                    [IdentityId(identity.unwrap()), state.seating().identity_of(face).unwrap()];
+                assert_eq!(names.of(mine), state.names().of(theirs), "{}", case.name);
+                assert_eq!(names.heard(mine), state.names().heard(theirs), "{}", case.name);
+                n_named += names.votes(mine).len();
+            }
+            for name in names.all() {
+                assert_eq!(names.n_named(name), state.names().n_named(name), "{}", case.name);
+                let (a, b) = (names.ln_weight(name), state.names().ln_weight(name));
+                assert!((a - b).abs() < 1e-9 * (1.0 + b.abs()), "{}: {a} {b}", case.name);
+            }
+        }
+        assert!(n_named > 50, "{n_named}");
+    }
+
+    #[test]
+    fn a_word_gives_its_identity_a_name_and_leaves_everybody_where_they_are() {
+        for case in cases::all() {
+            let (state, mut target) = prior::draw(&case.target, &mut driver(33));
+            let memory = Memory::of(&Draw::of(&state, 0, 0, &target));
+            let face = FaceId(1);
+            let label = target.say_name(face, "Somebody new");
+            let mut memory = memory;
+            let unknown = memory.globals.name_weights.len() - 1;
+            memory.globals.name_weights.insert(unknown, None);
+            let heard = |memory: &Memory| memory.clone().heard(&BTreeSet::from([face]), 7, &target).unwrap();
+            let (draw, again) = (heard(&memory), heard(&memory));
+            assert_eq!(
+                (&draw.names, &draw.globals.name_weights),
+                (&again.names, &again.globals.name_weights)
+            );
+            assert!(memory.identities.iter().copied().eq(draw.identities.iter().copied().map(Some)));
+            let identity = draw.identities[face.index()];
+            let others = state.names().heard(state.seating().identity_of(face).unwrap());
+            if others.is_empty() {
+                assert_eq!(draw.names[identity as usize], Some(label), "{}", case.name);
+            }
+            let total: f64 = draw.globals.name_weights.iter().sum();
+            assert!((total - 1.0).abs() < 1e-9, "{}: {total}", case.name);
+        }
+    }
+}
