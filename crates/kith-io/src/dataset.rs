@@ -6,7 +6,7 @@ use crate::place::{Origin, Place};
 use crate::rows::Rows;
 use crate::{atomic, faces_csv, npy, npz, openface};
 use kith::belief::stages;
-use kith::data::{Dataset, Lengths};
+use kith::data::{Dataset, Embeddings, Lengths};
 use std::path::Path;
 
 pub use crate::npz::write as write_npz;
@@ -14,6 +14,9 @@ pub use crate::table::{FaceTable, said_by};
 
 /// The column of a Parquet file that holds the embeddings.
 const EMBEDDING: &str = "embedding";
+
+/// About so many known faces say how long embeddings usually are.
+const MOST_MEASURED: usize = 500;
 
 /// Reads a dataset, whichever layout it has.
 ///
@@ -28,12 +31,18 @@ pub fn read(path: &Path) -> Result<FaceTable, IoError> {
 /// Refuses faces that are far longer than the others, or than those they are to be compared with: they are
 /// not of one network, and would drown all others.
 pub fn check_lengths(path: &Path, table: &FaceTable, known: Option<&Dataset>) -> Result<(), IoError> {
-    let lengths = Lengths::of(known.unwrap_or(&table.dataset).embeddings().rows());
     let new: Vec<&[f32]> = table.dataset.embeddings().rows().collect();
-    let beside: Vec<&[f32]> = known.into_iter().flat_map(|known| known.embeddings().rows()).collect();
+    let beside: Vec<&[f32]> = known.into_iter().flat_map(|known| some(known.embeddings())).collect();
+    let lengths = Lengths::of(if known.is_some() { &beside } else { &new }.iter().copied());
     let Some(&(row, strange)) = stages::strange(&new, &beside, &lengths).first() else { return Ok(()) };
     let place = Place { face: Some(table.faces[row].as_str().into()), ..Place::row(row) };
     Err(IoError::Length { at: Origin::file(path), place, strange })
+}
+
+/// Evenly spaced embeddings, all of them while they are few.
+fn some(known: &Embeddings) -> impl Iterator<Item = &[f32]> {
+    let step = known.len().div_ceil(MOST_MEASURED).max(1);
+    (0..known.len()).step_by(step).map(|row| known.row(row))
 }
 
 fn read_any(path: &Path) -> Result<FaceTable, IoError> {

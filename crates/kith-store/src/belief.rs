@@ -30,6 +30,7 @@ impl Believed {
     /// What is believed now: everything that was seen and said since is taken in, by a few local moves.
     /// Refused while there is no face to believe anything of.
     pub fn open(library: &Library) -> Result<Self, StoreError> {
+        library.take_in_words()?;
         let (target, rows) = library.target(None)?;
         let (seed, believed) = (library.get(SEED)?.unwrap_or(1), library.get(BELIEVED)?);
         if believed == Some(rows.last_evidence())
@@ -89,8 +90,10 @@ impl Believed {
         let people = library.made_out(self.belief.draws(), &self.rows, touched)?;
         let chains = Bodies::of(&self.belief.now(), &self.rows);
         let draws = Bodies::of(self.belief.draws(), &self.rows);
+        let bounds = self.bounds(library)?;
         library.write(|_| {
             library.remember(&chains, &draws)?;
+            bounds.iter().try_for_each(|bounds| library.keep_bounds(bounds))?;
             library.set_people(&people, &self.rows)?;
             library.set(BELIEVED, self.rows.last_evidence())
         })
@@ -153,9 +156,11 @@ impl Library {
     /// Whether people are as everything that was seen and said makes them; then nothing need be read of
     /// faces.
     pub fn is_believed(&self) -> Result<bool, StoreError> {
-        if self.get(BELIEVED)? != Some(self.last_evidence()?) {
-            return Ok(false);
-        }
+        Ok(self.get(BELIEVED)? == Some(self.last_evidence()?) && self.is_all_of_somebody()?)
+    }
+
+    /// Whether there are draws, and every face that is not ignored is somebody's.
+    pub(crate) fn is_all_of_somebody(&self) -> Result<bool, StoreError> {
         let count =
             |query: &str| self.run(|| self.connection.query_row(query, [], |row| row.get::<_, usize>(0)));
         if count("SELECT count(*) FROM draws")? == 0 {
@@ -188,7 +193,7 @@ fn catch_up(
     believed: Option<EntryId>,
 ) -> Result<(Belief, BTreeSet<FaceId>), StoreError> {
     let seed = library.get(SEED)?.unwrap_or(1);
-    let mut memories = library.memories_of_draws(rows)?;
+    let mut memories = library.memories_of_draws(rows, true)?;
     if memories.is_empty() {
         memories = library.memories(rows)?;
     }

@@ -101,6 +101,13 @@ impl Library {
                 checked.faults.push(format!("found {n} of the {table} that cannot be read; {again}"));
             }
         }
+        for of in [Of::Bounds, Of::Envelope] {
+            if let Some(n) = checked.note(self.n_spoilt(of)).filter(|n| *n > 0) {
+                checked.faults.push(format!(
+                    "found {n} of the bounds that cannot be read; `kith learn` makes them again"
+                ));
+            }
+        }
         if checked.counts.iter().all(|&(table, n)| table != "faces" || n == 0) {
             return;
         }

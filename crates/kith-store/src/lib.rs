@@ -23,6 +23,7 @@
 //! ```
 
 pub mod belief;
+mod bounds;
 mod check;
 mod codec;
 mod create;

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 
+use crate::bounds::MANY_NUMBERS;
 use crate::meta::DIMENSION;
 use crate::schema::{self, APPLICATION_ID};
 use crate::{StoreError, read_only};
@@ -24,6 +25,8 @@ pub struct Library {
     notes: RefCell<Vec<String>>,
     /// Whether something could not be written for want of room.
     had_no_room: Cell<bool>,
+    /// From so many numbers in all embeddings on they are not read for every question.
+    pub(crate) many_numbers: Cell<usize>,
 }
 
 /// Held by whoever learns, watches or forgets: one at a time. Its file goes with it.
@@ -117,6 +120,7 @@ impl Library {
             usual: RefCell::default(),
             notes: RefCell::default(),
             had_no_room: Cell::default(),
+            many_numbers: Cell::new(MANY_NUMBERS),
         }
     }
 

@@ -77,6 +77,19 @@ fn sorted<R: Copy + Ord>(rows: &[R], numbers: &[u32]) -> Vec<(R, u32)> {
     pairs
 }
 
+/// The number of each of some rows, of pairs in the order of rows. Most rows are in that order too.
+fn by_row<R: Copy + Ord>(pairs: &[(R, u32)], rows: &[R]) -> impl Iterator<Item = Option<u32>> {
+    let mut next = 0;
+    rows.iter().map(move |row| {
+        if pairs.get(next).is_none_or(|pair| pair.0 != *row) {
+            next = pairs.partition_point(|pair| pair.0 < *row);
+        }
+        let number = pairs.get(next).filter(|pair| pair.0 == *row).map(|pair| pair.1);
+        next += usize::from(number.is_some());
+        number
+    })
+}
+
 fn join(stored: &Stored) -> Vec<u8> {
     let mut out = Vec::new();
     let packed = [
@@ -118,9 +131,6 @@ fn list<R: From<i64>>(bytes: &mut &[u8]) -> Option<Vec<(R, u32)>> {
 impl Stored {
     /// As a chain can go on from it.
     fn memory(&self, rows: &Rows) -> Memory {
-        let seats: HashMap<FaceRow, u32> = self.seats.iter().copied().collect();
-        let contexts: HashMap<FrameRow, u32> = self.contexts.iter().copied().collect();
-        let scales: HashMap<FaceRow, u32> = self.scales.iter().copied().collect();
         let label_of: HashMap<NameRow, usize> = rows.names.iter().copied().zip(0..).collect();
         let label = |row: NameRow| label_of.get(&row).map(|&label| LabelId::new(label));
         let body = &self.body;
@@ -129,9 +139,9 @@ impl Stored {
         Memory {
             chain: body.chain,
             sweep: body.sweep,
-            identities: rows.faces.iter().map(|row| seats.get(row).copied()).collect(),
-            scales: rows.faces.iter().map(|row| scales.get(row).map(|&scale| scale as u8)).collect(),
-            contexts: rows.frames.iter().map(|row| contexts.get(row).copied()).collect(),
+            identities: by_row(&self.seats, &rows.faces).collect(),
+            scales: by_row(&self.scales, &rows.faces).map(|scale| scale.map(|scale| scale as u8)).collect(),
+            contexts: by_row(&self.contexts, &rows.frames).collect(),
             names: body.names.iter().map(|name| name.and_then(label)).collect(),
             people: body.people.clone(),
             globals: body.globals.with_names(weights.chain([Some(body.unknown_weight)]).collect()),
@@ -162,18 +172,20 @@ impl Library {
         Ok(bodies)
     }
 
-    /// What is remembered of every draw, chain by chain in the order in which they were made.
-    pub(crate) fn memories_of_draws(&self, rows: &Rows) -> Result<Vec<Memory>, StoreError> {
+    /// What is remembered of every draw, as they are stored, or chain by chain in the order in which they were made.
+    pub(crate) fn memories_of_draws(&self, rows: &Rows, by_chain: bool) -> Result<Vec<Memory>, StoreError> {
         let bodies = self.bodies(Of::Draw)?;
-        let mut memories: Vec<Memory> = bodies.iter().map(|stored| stored.memory(rows)).collect();
-        memories.sort_by_key(|memory| memory.chain);
+        let mut memories: Vec<Memory> = bodies.par_iter().map(|stored| stored.memory(rows)).collect();
+        if by_chain {
+            memories.sort_by_key(|memory| memory.chain);
+        }
         Ok(memories)
     }
 
     /// The draws, when they are about the library as it is.
     pub fn draws(&self, rows: &Rows) -> Result<Option<Vec<Draw>>, StoreError> {
         let bodies = self.bodies(Of::Draw)?;
-        let draws: Option<Vec<Draw>> = bodies.iter().map(|stored| stored.draw(rows)).collect();
+        let draws: Option<Vec<Draw>> = bodies.par_iter().map(|stored| stored.draw(rows)).collect();
         Ok(draws.filter(|draws| !draws.is_empty()))
     }
 
@@ -207,7 +219,7 @@ impl Library {
         })?;
         let n_stored = bodies.len();
         let read = |(row, bytes): &(i64, Vec<u8>)| part(bytes).filter(|_| sums.agree(*row, bytes));
-        let bodies: Vec<Stored> = bodies.iter().filter_map(read).collect();
+        let bodies: Vec<Stored> = bodies.par_iter().filter_map(read).collect();
         let n_unreadable = n_stored - bodies.len();
         Ok((bodies, n_unreadable))
     }
@@ -220,6 +232,23 @@ impl Library {
         for (_, body) in &draws.0 {
             self.run(|| connection.execute("INSERT INTO draws (body) VALUES (?1)", [body]))?;
             self.seal(Of::Draw, connection.last_insert_rowid(), body)?;
+        }
+        Ok(())
+    }
+
+    /// Remembers chains in place of earlier ones, and draws with the same seats in the place of each, inside the caller's
+    /// transaction.
+    pub(crate) fn remember_names(&self, chains: &Bodies, draws: &Bodies) -> Result<(), StoreError> {
+        self.remember_chains(chains)?;
+        let rows: Vec<i64> = self.run(|| {
+            let mut query = self.connection.prepare("SELECT id FROM draws ORDER BY id")?;
+            query.query_map([], |row| row.get(0))?.collect()
+        })?;
+        for (row, (_, body)) in rows.into_iter().zip(&draws.0) {
+            self.run(|| {
+                self.connection.execute("UPDATE draws SET body = ?2 WHERE id = ?1", params![row, body])
+            })?;
+            self.seal(Of::Draw, row, body)?;
         }
         Ok(())
     }

@@ -246,6 +246,15 @@ impl Library {
         Ok(people)
     }
 
+    /// What people are called, by their ids.
+    pub fn titles(&self) -> Result<BTreeMap<PersonId, Option<String>>, StoreError> {
+        let query = "SELECT people.id, names.name FROM people LEFT JOIN names ON names.id = people.name";
+        self.run(|| {
+            let mut query = self.connection.prepare(query)?;
+            query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+        })
+    }
+
     /// Which names were given to the faces of each person, and stand.
     fn names_by_hand(&self) -> Result<BTreeMap<PersonId, Vec<String>>, StoreError> {
         let mut latest: BTreeMap<FaceRow, NameRow> = BTreeMap::new();

@@ -8,10 +8,10 @@ use crate::sums::seal_all;
 pub const APPLICATION_ID: i32 = 0x6b69_7468;
 
 /// Step k brings a library from version k to k + 1.
-const STEPS: [&str; 4] = [VERSION_1, VERSION_2, VERSION_3, VERSION_4];
+const STEPS: [&str; 5] = [VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5];
 
 /// All tables.
-pub const TABLES: [&str; 14] = [
+pub const TABLES: [&str; 16] = [
     "meta",
     "contexts",
     "names",
@@ -22,6 +22,8 @@ pub const TABLES: [&str; 14] = [
     "members",
     "chains",
     "draws",
+    "bounds",
+    "envelopes",
     "photos",
     "thumbnails",
     "sidecars",
@@ -201,4 +203,20 @@ FROM meta, json_each(CASE WHEN json_valid(meta.value) THEN meta.value ELSE '[]' 
 JOIN evidence AS entry ON entry.id = meant.value
 WHERE meta.key = 'meant';
 DELETE FROM meta WHERE key IN ('pictures', 'meant');
+";
+
+/// Bounds of what the groups of all draws say of a face, which go with the draws.
+const VERSION_5: &str = "
+CREATE TABLE bounds (
+    id   INTEGER PRIMARY KEY AUTOINCREMENT,
+    body BLOB NOT NULL
+);
+CREATE TABLE envelopes (
+    number INTEGER PRIMARY KEY,
+    body   BLOB NOT NULL
+);
+CREATE TRIGGER bounds_of_draws AFTER DELETE ON draws BEGIN DELETE FROM bounds; DELETE FROM envelopes; END;
+CREATE TRIGGER sum_of_bounds AFTER DELETE ON bounds BEGIN DELETE FROM sums WHERE of = 'bounds' AND row = OLD.id; END;
+CREATE TRIGGER sum_of_envelope AFTER DELETE ON envelopes
+BEGIN DELETE FROM sums WHERE of = 'envelopes' AND row = OLD.number; END;
 ";

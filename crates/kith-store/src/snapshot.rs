@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use kith::belief::stages;
-use kith::data::{Dataset, Label, Lengths, NewFace, Statement};
-use kith::ids::{FaceId, LabelId};
+use kith::data::{DataError, Dataset, Embeddings, Label, Lengths, NewFace, Statement};
+use kith::ids::{ContextId, FaceId, FrameId, LabelId};
 use kith::target::Target;
+use rusqlite::types::FromSql;
 
 use crate::ids::{EntryId, FaceRow, FrameRow, NameRow};
 use crate::log::{Entry, IMPORT, Kind, OTHERS};
@@ -52,6 +53,60 @@ impl Library {
 
     /// The library as it is now, inside the caller's transaction.
     pub(crate) fn snapshot_inside(&self) -> Result<Snapshot, StoreError> {
+        let mut snapshot = self.without_faces()?;
+        self.read_frames(&mut snapshot)?;
+        for line in &snapshot.rows.set_aside {
+            self.note(format!("{line}; it is left out, and `kith forget` removes it"));
+        }
+        snapshot.take_in_words()?;
+        Ok(snapshot)
+    }
+
+    /// The library as it is now but for embeddings, which are put where somebody says, inside the caller's transaction.
+    /// No face is set aside.
+    pub(crate) fn outline(
+        &self,
+        embeddings: impl FnOnce(&[FaceRow]) -> Result<Embeddings, DataError>,
+    ) -> Result<Snapshot, StoreError> {
+        let Snapshot { data, mut rows } = self.without_faces()?;
+        // Both are in indexes: the pages of embeddings are not touched.
+        let of_frame: Vec<(FrameRow, FaceRow)> =
+            self.pairs("SELECT frame, id FROM faces ORDER BY frame, id")?;
+        let mut keys: Vec<(FaceRow, String)> = self.pairs("SELECT id, key FROM faces")?;
+        keys.sort_unstable_by_key(|key| key.0);
+        let mut key_of = |row: FaceRow| match keys.binary_search_by_key(&row, |key| key.0) {
+            Ok(place) => std::mem::take(&mut keys[place].1),
+            Err(_) => String::new(),
+        };
+        let contexts: HashMap<FrameRow, i64> = match data.contexts() {
+            [] => HashMap::new(),
+            _ => {
+                self.pairs("SELECT id, context FROM frames WHERE context IS NOT NULL")?.into_iter().collect()
+            }
+        };
+        let numbers = self.texts("contexts")?.into_iter().map(|(row, _)| row).zip((0..).map(ContextId));
+        let numbers: HashMap<i64, ContextId> = numbers.collect();
+        let mut frame_of: Vec<FrameId> = Vec::new();
+        for (frame, row) in of_frame {
+            if rows.ignored.contains(&row) {
+                continue;
+            }
+            if rows.frames.last() != Some(&frame) {
+                rows.frames.push(frame);
+            }
+            frame_of.push(FrameId::new(rows.frames.len() - 1));
+            rows.push_face(row, key_of(row));
+        }
+        let given = |frame: &FrameRow| contexts.get(frame).and_then(|row| numbers.get(row)).copied();
+        let contexts = rows.frames.iter().map(given).collect();
+        let data = data.with_faces(embeddings(&rows.faces)?, frame_of, contexts)?;
+        let mut snapshot = Snapshot { data, rows };
+        snapshot.take_in_words()?;
+        Ok(snapshot)
+    }
+
+    /// The log, names and contexts.
+    fn without_faces(&self) -> Result<Snapshot, StoreError> {
         let dimension = self.dimension()?.ok_or_else(|| {
             StoreError::refused(format!("{}: found no face yet, wanted at least one", self.path().display()))
         })?;
@@ -64,13 +119,16 @@ impl Library {
         for (_, name) in &names {
             data.know_name(name);
         }
-        let rows = Rows { names: names.iter().map(|name| NameRow(name.0)).collect(), log, ..Rows::default() };
-        let mut snapshot = Snapshot { data, rows };
-        self.read_frames(&mut snapshot)?;
-        for line in &snapshot.rows.set_aside {
-            self.note(format!("{line}; it is left out, and `kith forget` removes it"));
-        }
-        let Snapshot { data, rows } = &mut snapshot;
+        let ignored = log.iter().filter_map(Entry::ignores).collect();
+        let names = names.iter().map(|name| NameRow(name.0)).collect();
+        Ok(Snapshot { data, rows: Rows { names, log, ignored, ..Rows::default() } })
+    }
+}
+
+impl Snapshot {
+    /// What was said and stands.
+    fn take_in_words(&mut self) -> Result<(), StoreError> {
+        let Self { data, rows } = self;
         for entry in rows.log.iter().filter(|entry| entry.stands) {
             match rows.meaning(entry) {
                 Some(Meaning::Named(face, label)) => {
@@ -86,18 +144,23 @@ impl Library {
                 None => {}
             }
         }
-        Ok(snapshot)
+        Ok(())
+    }
+}
+
+impl Library {
+    fn texts(&self, table: &str) -> Result<Vec<(i64, String)>, StoreError> {
+        self.pairs(&format!("SELECT id, name FROM {table} ORDER BY id"))
     }
 
-    fn texts(&self, table: &str) -> Result<Vec<(i64, String)>, StoreError> {
+    fn pairs<A: FromSql, B: FromSql>(&self, query: &str) -> Result<Vec<(A, B)>, StoreError> {
         self.run(|| {
-            let mut query = self.connection.prepare(&format!("SELECT id, name FROM {table} ORDER BY id"))?;
+            let mut query = self.connection.prepare(query)?;
             query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
         })
     }
 
     fn read_frames(&self, snapshot: &mut Snapshot) -> Result<(), StoreError> {
-        let ignored: BTreeSet<FaceRow> = snapshot.rows.log.iter().filter_map(Entry::ignores).collect();
         let query = "SELECT faces.id, faces.key, frame, embedding, contexts.name FROM faces \
                      JOIN frames ON frames.id = frame LEFT JOIN contexts ON contexts.id = frames.context \
                      ORDER BY frame, faces.id";
@@ -118,16 +181,17 @@ impl Library {
             };
             query.query_map([], row)?.collect()
         })?;
-        let rows: Vec<Row> = rows.into_iter().filter(|row| !ignored.contains(&row.id)).collect();
+        let rows: Vec<Row> =
+            rows.into_iter().filter(|row| !snapshot.rows.ignored.contains(&row.id)).collect();
         let (rows, set_aside) = without_strange(rows);
-        (snapshot.rows.set_aside, snapshot.rows.ignored) = (set_aside, ignored);
+        snapshot.rows.set_aside = set_aside;
         for rows in rows.chunk_by(|a, b| a.frame == b.frame) {
             let faces: Vec<NewFace<'_>> =
                 rows.iter().map(|row| NewFace { embedding: &row.embedding, name: None }).collect();
             snapshot.data.push_frame(rows[0].context.as_deref(), &faces)?;
             snapshot.rows.frames.push(rows[0].frame);
             for row in rows {
-                snapshot.rows.push_face(row.id, &row.key);
+                snapshot.rows.push_face(row.id, row.key.clone());
             }
         }
         Ok(())
@@ -161,11 +225,11 @@ fn without_strange(rows: Vec<Row>) -> (Vec<Row>, Vec<String>) {
 }
 
 impl Rows {
-    fn push_face(&mut self, row: FaceRow, key: &str) -> FaceId {
+    fn push_face(&mut self, row: FaceRow, key: String) -> FaceId {
         let face = FaceId::new(self.faces.len());
         self.face_of.insert(row, face);
         self.faces.push(row);
-        self.keys.push(key.to_owned());
+        self.keys.push(key);
         face
     }
 
@@ -207,7 +271,7 @@ impl Rows {
             faces.iter().map(|(_, _, embedding)| NewFace { embedding, name: None }).collect();
         target.push_frame(context, &new)?;
         self.frames.push(frame);
-        Ok(faces.iter().map(|(row, key, _)| self.push_face(*row, key)).collect())
+        Ok(faces.iter().map(|(row, key, _)| self.push_face(*row, key.clone())).collect())
     }
 
     /// Names, denials and comparisons that were appended since. Acts that take away are not understood so.
@@ -254,6 +318,17 @@ impl Rows {
     pub(crate) fn said_since(&self, entry: Option<EntryId>) -> BTreeSet<FaceId> {
         let entries = self.log.iter().filter(|later| entry.is_none_or(|last| later.id > last));
         entries.flat_map(|entry| self.faces_of(entry)).collect()
+    }
+
+    /// The faces that names, denials and comparisons since an entry of the log are about; `None` where anything else
+    /// happened since.
+    pub(crate) fn words_since(&self, entry: EntryId) -> Option<BTreeSet<FaceId>> {
+        let is_word = |entry: &Entry| {
+            let kinds = [Kind::Name, Kind::Not, Kind::Same, Kind::Different];
+            entry.stands && kinds.contains(&entry.kind) || !entry.kind.is_evidence() && entry.undoes.is_none()
+        };
+        let mut later = self.log.iter().filter(|later| later.id > entry);
+        later.all(is_word).then(|| self.said_since(Some(entry)))
     }
 
     /// The faces that an entry is about.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::{Library, StoreError};
 
@@ -12,6 +12,8 @@ pub(crate) enum Of {
     Face,
     Chain,
     Draw,
+    Bounds,
+    Envelope,
 }
 
 impl Of {
@@ -20,6 +22,8 @@ impl Of {
             Self::Face => "faces",
             Self::Chain => "chains",
             Self::Draw => "draws",
+            Self::Bounds => "bounds",
+            Self::Envelope => "envelopes",
         }
     }
 }
@@ -38,6 +42,16 @@ impl Library {
     /// Keeps the checksum of a row that was just written, inside the caller's transaction.
     pub(crate) fn seal(&self, of: Of, row: i64, bytes: &[u8]) -> Result<(), StoreError> {
         self.run(|| seal(&self.connection, of, row, bytes))
+    }
+
+    /// Whether the bytes of one row are those that were stored, as [`Sums::agree`].
+    pub(crate) fn agrees(&self, of: Of, row: i64, bytes: &[u8]) -> bool {
+        let sum = self.run(|| {
+            let mut query =
+                self.connection.prepare_cached("SELECT sum FROM sums WHERE of = ?1 AND row = ?2")?;
+            query.query_row(params![of.table(), row], |row| row.get::<_, u32>(0)).optional()
+        });
+        sum.is_ok_and(|sum| sum.is_none_or(|sum| sum == crc32fast::hash(bytes)))
     }
 
     /// The checksums of a table. A library of an earlier version that cannot be written has none.

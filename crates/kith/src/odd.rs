@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use rayon::prelude::*;
+
 use crate::data::{Dataset, Statement};
 use crate::ids::FaceId;
 use crate::model::FaceUpdate;
@@ -58,7 +60,10 @@ fn look_alikes(asked: &[FaceId], target: &Target) -> Vec<Option<(f64, FaceId)>> 
     let xs: Vec<Centred> = asked.iter().map(|&face| usual(face)).collect();
     let n_faces = target.data().n_faces();
     let n_gallery = if asked.is_empty() { 0 } else { n_faces.min(GALLERY) };
-    for other in (0..n_gallery).map(|k| FaceId::new(k * n_faces / n_gallery)) {
+    let gallery: Vec<FaceId> = (0..n_gallery).map(|k| FaceId::new(k * n_faces / n_gallery)).collect();
+    // The costly part of a look is done once, and by all cores.
+    gallery.par_iter().for_each(|&other| drop(usual(other)));
+    for other in gallery {
         let y = usual(other);
         for ((x, near), _) in xs.iter().zip(&mut nearest).zip(asked).filter(|(_, face)| **face != other) {
             let distance: f64 = x.values().iter().zip(y.values()).map(|(x, y)| (x - y) * (x - y)).sum();

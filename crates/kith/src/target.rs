@@ -36,11 +36,16 @@ pub enum TargetError {
 impl Target {
     /// Checks the model ([`Model::check`]) and puts both together.
     pub fn new(model: Model, data: Dataset) -> Result<Self, ModelError> {
-        model.check(&data)?;
-        let (whitened, nobody) = (Whitened::new(data.n_faces()), model.face.group());
-        let mut target = Self { model, data, whitened, nobody, odd: BTreeMap::new() };
+        let mut target = Self::with_odd(model, data, BTreeMap::new())?;
         target.look_for_odd(odd::spoken_of(&target.data));
         Ok(target)
+    }
+
+    /// As [`Target::new`], where it is known what may be odd about faces ([`Target::all_odd`]).
+    pub fn with_odd(model: Model, data: Dataset, odd: BTreeMap<FaceId, Odd>) -> Result<Self, ModelError> {
+        model.check(&data)?;
+        let (whitened, nobody) = (Whitened::new(data.n_faces()), model.face.group());
+        Ok(Self { model, data, whitened, nobody, odd })
     }
 
     /// Nobody has been seen yet.
@@ -84,6 +89,16 @@ impl Target {
     /// possible.
     pub fn odd(&self, face: FaceId) -> Option<Odd> {
         self.odd.get(&face).copied()
+    }
+
+    /// The faces that may have odd looks.
+    pub fn all_odd(&self) -> &BTreeMap<FaceId, Odd> {
+        &self.odd
+    }
+
+    /// Something was said of faces before the target was made of what was known before.
+    pub fn look_again(&mut self, faces: &BTreeSet<FaceId>) {
+        self.look_for_odd(faces.iter().copied());
     }
 
     /// Works out anew what may be odd about faces. Their look-alikes are those that there are now.

@@ -6,7 +6,9 @@ use std::time::Instant;
 
 use kith::chain::Watch;
 use kith::data::{Dataset, NewFace as Face};
-use kith_store::{Believed, Kind, Library, NewFace, NewFrame, Plan, Progress, Saying, Told, Watcher};
+use kith_store::{
+    Believed, FaceRow, Kind, Library, NewFace, NewFrame, Plan, Progress, Saying, Told, Watcher,
+};
 use serde_json::{Value, json};
 
 use super::args::LibraryOptions;
@@ -105,22 +107,27 @@ fn ask(path: &Path, crowd: &mut Crowd) -> anyhow::Result<Vec<Figure>> {
     let keys: Vec<String> = (0..ASKED).map(|k| format!("f{}", k * crowd.truth.len() / ASKED)).collect();
     let people = repeated(|_| {
         let library = Library::open_to_read(path)?;
-        Believed::open(&library)?;
+        if !library.is_believed()? {
+            Believed::open(&library)?;
+        }
         Ok(library.people().map(drop)?)
     })?;
-    let who = repeated(|k| {
+    let who = |library: &Library, face: FaceRow| -> anyhow::Result<()> {
+        let of = |believed: &Believed| {
+            believed.who(library, believed.rows.face_of(face).expect("nobody is ignored"))
+        };
+        Ok(library.asked(|believed| of(believed).map(drop))?)
+    };
+    let who_seen = repeated(|k| {
         let library = Library::open_to_read(path)?;
-        let believed = Believed::open(&library)?;
-        let face = believed.rows.face_of(library.face(&keys[k])?).expect("nobody is ignored");
-        Ok(believed.who(&library, face).map(drop)?)
+        who(&library, library.face(&keys[k])?)
     })?;
     let new: Vec<Vec<f32>> = (0..ASKED).map(|person| crowd.photo(person)).collect();
     let who_new = repeated(|k| {
         let library = Library::open_to_read(path)?;
-        let believed = Believed::open(&library)?;
         let mut data = Dataset::empty(new[k].len())?;
         data.push_frame(None, &[Face { embedding: &new[k], name: None }])?;
-        Ok(believed.who_is_on(&library, &photos(&data, None), &|| ()).map(drop)?)
+        Ok(library.asked(|believed| believed.who_is_on(&library, &photos(&data, None), &|| ()).map(drop))?)
     })?;
     let questions = repeated(|_| {
         let library = Library::open_to_read(path)?;
@@ -131,9 +138,7 @@ fn ask(path: &Path, crowd: &mut Crowd) -> anyhow::Result<Vec<Figure>> {
         let library = Library::open(path)?;
         let (face, name) = (library.face(&keys[k])?, format!("Person {k}"));
         library.say("me", &[Saying { kind: Kind::Name, face, other: None, name: Some(&name) }])?;
-        let believed = Believed::open(&library)?;
-        let face = believed.rows.face_of(face).expect("nobody is ignored");
-        Ok(believed.who(&library, face).map(drop)?)
+        who(&library, face)
     })?;
     let mut watcher = Watcher::new(Library::open(path)?)?;
     let (start, first) = timed(|| watcher.see(&watched(0, &new), None));
@@ -142,7 +147,7 @@ fn ask(path: &Path, crowd: &mut Crowd) -> anyhow::Result<Vec<Figure>> {
     watcher.save()?;
     Ok(vec![
         seconds("people_seconds", "for the people", people),
-        seconds("who_seconds", "for who a face is", who),
+        seconds("who_seconds", "for who a face is", who_seen),
         seconds("who_new_seconds", "for who a new face is", who_new),
         seconds("ask_seconds", "for a question", questions),
         seconds("statement_seconds", "for a statement and the next answer", said),

@@ -22,9 +22,7 @@ mod sidecars;
 pub mod watch;
 pub mod who;
 
-use std::collections::BTreeMap;
-
-use kith_store::{Believed, Library, PersonId, StoreError};
+use kith_store::{Believed, Library, StoreError};
 
 use crate::progress::note;
 
@@ -39,9 +37,4 @@ fn believed(library: &Library) -> Result<Believed, StoreError> {
     let believed = Believed::open(library)?;
     library.take_notes().into_iter().for_each(note);
     Ok(believed)
-}
-
-/// What people are called, by their ids.
-fn titles(library: &Library) -> Result<BTreeMap<PersonId, Option<String>>, StoreError> {
-    Ok(library.people()?.into_iter().map(|person| (person.id, person.name)).collect())
 }

@@ -6,16 +6,16 @@ use std::path::Path;
 
 use anyhow::{Context, ensure};
 use kith_io::dataset::{self, FaceTable};
-use kith_store::{Library, PersonId, Who};
+use kith_store::{Believed, Library, PersonId, Who};
 use kith_vision::Seen;
 use serde_json::{Value, json};
 
 use super::args::WhoOptions;
-use super::{look, titles};
+use super::look;
 use crate::Outcome;
 use crate::answer::{self, percent};
 use crate::predict::{by_face, photos};
-use crate::progress::bar;
+use crate::progress::{bar, note};
 
 /// Faces by the ids that people use, with what is believed of each.
 type Found = Vec<(String, Who)>;
@@ -36,28 +36,20 @@ fn answer(library: &Library, options: &WhoOptions) -> anyhow::Result<Outcome> {
         }
         (None, None) => unreachable!("one of them is required"),
     };
-    let believed = super::believed(library)?;
-    let found: Found = match (row, new) {
-        (Some((key, row)), _) => {
-            let ignored = || format!("found the face \"{key}\" ignored, wanted one that is not");
-            let face = believed.rows.face_of(row).with_context(ignored)?;
-            vec![(key.clone(), believed.who(library, face)?)]
-        }
-        (None, Some((path, new))) => {
-            let known = believed.belief.target().data();
-            let (found, wanted) = (new.dataset.dimension(), known.dimension());
-            let path = path.display();
-            ensure!(found == wanted, "{path}: found dimension {found}, wanted {wanted} as in the library");
-            dataset::check_lengths(options.dataset.as_deref().expect("it was read"), &new, Some(known))?;
-            let photos = photos(&new.dataset, options.context.as_deref());
-            let bar = bar(photos.len() as u64, "frames");
-            let found = believed.who_is_on(library, &photos, &|| bar.inc(1))?;
-            bar.finish_and_clear();
-            new.faces.into_iter().zip(by_face(&new.dataset, found)).collect()
-        }
-        (None, None) => unreachable!("one of them is required"),
-    };
-    let (names, titles) = (believed.belief.target().data().names(), titles(library)?);
+    let (found, names) = library.asked(|believed| -> anyhow::Result<(Found, Vec<String>)> {
+        let found = match (&row, &new) {
+            (Some((key, row)), _) => {
+                let ignored = || format!("found the face \"{key}\" ignored, wanted one that is not");
+                let face = believed.rows.face_of(*row).with_context(ignored)?;
+                vec![(key.to_string(), believed.who(library, face)?)]
+            }
+            (None, Some((path, new))) => who_is_new(path, new, (library, believed), options)?,
+            (None, None) => unreachable!("one of them is required"),
+        };
+        Ok((found, believed.belief.target().data().names().to_vec()))
+    })?;
+    library.take_notes().into_iter().for_each(note);
+    let (names, titles) = (&names[..], library.titles()?);
     let mut out = std::io::BufWriter::new(crate::progress::stdout());
     for (face, who) in &found {
         if options.json {
@@ -73,6 +65,28 @@ fn answer(library: &Library, options: &WhoOptions) -> anyhow::Result<Outcome> {
         look::draw(photo, &seen, &labels, path)?;
     }
     Ok(Outcome::Done)
+}
+
+/// Who is on photos that are not in the library.
+fn who_is_new(
+    path: &Path,
+    new: &FaceTable,
+    (library, believed): (&Library, &Believed),
+    options: &WhoOptions,
+) -> anyhow::Result<Found> {
+    let known = believed.belief.target().data();
+    let (found, wanted) = (new.dataset.dimension(), known.dimension());
+    ensure!(
+        found == wanted,
+        "{}: found dimension {found}, wanted {wanted} as in the library",
+        path.display()
+    );
+    dataset::check_lengths(path, new, Some(known))?;
+    let photos = photos(&new.dataset, options.context.as_deref());
+    let bar = bar(photos.len() as u64, "frames");
+    let found = believed.who_is_on(library, &photos, &|| bar.inc(1))?;
+    bar.finish_and_clear();
+    Ok(new.faces.iter().cloned().zip(by_face(&new.dataset, found)).collect())
 }
 
 /// New faces, of a photo or of a dataset.

@@ -29,6 +29,7 @@ pub mod agreement;
 pub mod ask;
 mod catch_up;
 pub mod hear;
+mod in_place;
 pub mod learn;
 pub mod people;
 pub mod see;
@@ -46,7 +47,7 @@ pub use people::Clusters;
 pub use see::Schedule;
 pub use settings::{Background, Kind, Settings};
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 
@@ -55,7 +56,7 @@ use crate::data::Dataset;
 use crate::gibbs::Sweep;
 use crate::ids::FaceId;
 use crate::model::Model;
-use crate::predict::{Answer, Explained, NewPhoto, Posterior};
+use crate::predict::{Answer, Envelopes, Explained, KeptBounds, NewPhoto, Posterior};
 use crate::target::{Target, TargetError};
 
 /// So many draws say whether looks agree with words.
@@ -137,6 +138,20 @@ impl Belief {
     pub fn of_draws(target: Target, draws: Vec<Draw>, seed: u64) -> Self {
         let belief = Self::with_chains(target, Ensemble::default(), seed);
         Self { draws: draws.into(), ..belief }
+    }
+
+    /// As [`Belief::of_draws`], with bounds that were kept of the draws' posterior, so that a question looks at the faces
+    /// of few people; `None` where they are of other draws. Embeddings should be elsewhere.
+    pub fn of_bounded_draws(
+        target: Target,
+        draws: Vec<Draw>,
+        (kept, envelopes): (&KeptBounds, Option<Arc<dyn Envelopes>>),
+        seed: u64,
+    ) -> Option<Self> {
+        let posterior = Posterior::with_bounds(&target, &draws, kept, envelopes)?;
+        let belief = Self::of_draws(target, draws, seed);
+        belief.draws.posterior.set(posterior).ok()?;
+        Some(belief)
     }
 
     fn with_chains(target: Target, ensemble: Ensemble, seed: u64) -> Self {
@@ -245,7 +260,11 @@ impl Belief {
         let step = self.draws().len().div_ceil(FEW_DRAWS);
         let draws: Vec<Draw> = self.draws().iter().step_by(step).cloned().collect();
         let posterior = Posterior::new(&self.target, &draws);
-        faces.par_iter().map(|&face| (face, posterior.at_home(face, &self.target, &draws))).collect()
+        let at_home = |&face: &FaceId| {
+            let of_draws = posterior.at_home(face, &self.target, &draws);
+            (face, of_draws.iter().sum::<f64>() / draws.len() as f64)
+        };
+        faces.par_iter().map(at_home).collect()
     }
 
     /// The people there are: the representative partition of the draws, with names.

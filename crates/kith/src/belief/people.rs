@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::chain::Draw;
-use crate::ids::LabelId;
+use crate::ids::{FaceId, LabelId};
 use crate::predict::representative::{certainty, representative};
 
 /// A partition of the faces, how sure it is, and what its parts are called.
@@ -50,6 +50,22 @@ pub fn partitions(draws: &[Draw]) -> Vec<Cow<'_, [u32]>> {
     draws.iter().map(Draw::partition).collect()
 }
 
+/// The most probable known name of some faces, each counting as the draws call it, and how probable it is, where it is
+/// more probable than not.
+pub fn name_of(faces: &[FaceId], draws: &[Draw]) -> Option<(LabelId, f64)> {
+    let mut weights: BTreeMap<LabelId, f64> = BTreeMap::new();
+    let share = 1.0 / (draws.len() * faces.len()) as f64;
+    for draw in draws {
+        let called = draw.names_of_people();
+        for face in faces {
+            let label = called[draw.identities[face.index()] as usize];
+            label.into_iter().for_each(|label| *weights.entry(label).or_default() += share);
+        }
+    }
+    let best = weights.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
+    best.filter(|&(_, p)| p > 0.5).map(|(label, p)| (label, p.min(1.0)))
+}
+
 /// The most probable known name of each cluster, each face counting as the draws call it.
 fn names(of_face: &[u32], draws: &[Draw], n_names: usize) -> Vec<Option<(LabelId, f64)>> {
     let n_clusters = of_face.iter().max().map_or(0, |&last| last as usize + 1);
@@ -76,11 +92,22 @@ fn names(of_face: &[u32], draws: &[Draw], n_names: usize) -> Vec<Option<(LabelId
 /// Returns the person of each cluster; `None` is somebody new.
 pub fn matched<P: Copy + Ord>(of_face: &[u32], before: &[Option<P>]) -> Vec<Option<P>> {
     let n_clusters = of_face.iter().max().map_or(0, |&last| last as usize + 1);
-    let mut overlap: BTreeMap<(u32, P), usize> = BTreeMap::new();
-    for (&cluster, person) in of_face.iter().zip(before) {
-        person.iter().for_each(|&person| *overlap.entry((cluster, person)).or_default() += 1);
+    // Faces by cluster, and the people of each counted.
+    let mut begins = vec![0; n_clusters + 1];
+    of_face.iter().for_each(|&cluster| begins[cluster as usize + 1] += 1);
+    (0..n_clusters).for_each(|cluster| begins[cluster + 1] += begins[cluster]);
+    let (mut next, mut people) = (begins.clone(), vec![None; of_face.len()]);
+    for (&cluster, &person) in of_face.iter().zip(before) {
+        people[next[cluster as usize]] = person;
+        next[cluster as usize] += 1;
     }
-    let mut pairs: Vec<((u32, P), usize)> = overlap.into_iter().collect();
+    let mut pairs: Vec<((u32, P), usize)> = Vec::new();
+    for cluster in 0..n_clusters {
+        let people = &mut people[begins[cluster]..begins[cluster + 1]];
+        people.sort_unstable();
+        let runs = people.chunk_by(|a, b| a == b);
+        pairs.extend(runs.filter_map(|run| Some(((cluster as u32, run[0]?), run.len()))));
+    }
     pairs.sort_by_key(|&((cluster, person), n)| (std::cmp::Reverse(n), person, cluster));
     let mut person_of = vec![None; n_clusters];
     let mut taken = BTreeSet::new();

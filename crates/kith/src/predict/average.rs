@@ -55,7 +55,7 @@ impl Posterior {
         let context = self.context(marginals, &weights, context);
         let answer = |face: usize| {
             let mut tally = Tally::new(&weights, self.n_names);
-            let mut of_group = Sums::new(self.groups.len());
+            let mut of_group = Sums::new(self.n_groups());
             for (draw, marginal) in marginals.iter().enumerate() {
                 tally.add_new(draw, marginal.new[face], &self.draws[draw].globals.name_weights);
                 let pooled = &self.draws[draw];
@@ -76,7 +76,7 @@ impl Posterior {
     fn answer_alone(&self, alone: &Alone, context: Option<&str>, weighted: bool) -> Answer {
         let weights = draw_weights(&alone.marginals, weighted);
         let mut tally = Tally::new(&weights, self.n_names);
-        let mut of_group = Sums::new(self.groups.len());
+        let mut of_group = Sums::new(self.n_groups());
         for (draw, marginal) in alone.marginals.iter().enumerate() {
             tally.add_new(draw, marginal.new[0], &self.draws[draw].globals.name_weights);
         }

@@ -1,10 +1,32 @@
 //! Groups of faces in the order of an upper bound of what any of their seats may weigh for a face.
 
 use super::posterior::Posterior;
+use crate::math::ln_add_exp;
 use crate::model::face::Centred;
 
 /// For each group an upper bound of ln of a face there and of any of its seats.
-pub(super) struct Bounds(Vec<f64>);
+pub(super) struct Bounds {
+    of: Vec<f64>,
+    excess: f64,
+}
+
+/// Groups, the highest bound first.
+pub(super) struct Ranked {
+    groups: Vec<u32>,
+    /// ln of what each of them and all after it weigh together in any draw, at most.
+    ln_left: Vec<f64>,
+}
+
+impl Ranked {
+    /// The first groups from a place on, as many as are asked for, unless all from there on weigh no more together than
+    /// e to the power of `ln_least`.
+    pub fn next(&self, place: usize, n: usize, ln_least: f64) -> &[u32] {
+        match self.ln_left.get(place) {
+            Some(&left) if left > ln_least => &self.groups[place..self.groups.len().min(place + n)],
+            _ => &[],
+        }
+    }
+}
 
 impl Bounds {
     /// Seats were bounded with the concentrations of each draw's own contexts; `ln_excess` is how much more
@@ -13,28 +35,45 @@ impl Bounds {
         let mut bounds = Vec::new();
         posterior.ln_bounds(x, &mut bounds);
         bounds.iter_mut().for_each(|bound| *bound += ln_excess);
-        Self(bounds)
+        Self { of: bounds, excess: ln_excess }
+    }
+
+    /// How much more any seat may weigh than in the contexts that draws have.
+    pub fn excess(&self) -> f64 {
+        self.excess
     }
 
     /// How many groups there are.
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.of.len()
     }
 
     /// The bound of a group.
     pub fn of(&self, group: u32) -> f64 {
-        self.0[group as usize]
+        self.of[group as usize]
     }
 
     /// A group is weighed in another way.
     pub fn leave_out(&mut self, group: u32) {
-        self.0[group as usize] = f64::NEG_INFINITY;
+        self.of[group as usize] = f64::NEG_INFINITY;
     }
 
     /// The group with the highest bound, and that bound.
     pub fn highest(&self) -> Option<(u32, f64)> {
-        let all = (0..).zip(self.0.iter().copied());
+        let all = (0..).zip(self.of.iter().copied());
         all.max_by(|a: &(u32, f64), b| a.1.total_cmp(&b.1))
+    }
+
+    /// The same, and what is left from each of them on.
+    pub fn ranked(&self, low: f64, high: f64) -> Ranked {
+        let groups = self.between(low, high);
+        let mut ln_left = vec![0.0; groups.len()];
+        let mut left = f64::NEG_INFINITY;
+        for (ln_left, &group) in ln_left.iter_mut().zip(&groups).rev() {
+            left = ln_add_exp(left, self.of(group));
+            *ln_left = left;
+        }
+        Ranked { groups, ln_left }
     }
 
     /// The groups with bounds from `low` to `high`, the highest first.

@@ -49,9 +49,7 @@ impl Posterior {
             let each = self.draws.iter().zip(marginals).zip(&candidates);
             let seats = each.map(|((draw, marginals), candidate)| {
                 let ln_face = |group: u32| {
-                    let of_group =
-                        || self.model.face.ln_predictive(&self.groups[group as usize], &frame.xs[face]);
-                    *ln_faces.entry(group).or_insert_with(of_group)
+                    *ln_faces.entry(group).or_insert_with(|| self.ln_face(group as usize, &frame.xs[face]))
                 };
                 seats(draw, candidate, face, marginals, frame.ln_new[face], ln_face)
             });

@@ -1,9 +1,9 @@
 //! The seats that can matter to a new face, under all draws at once.
 //!
-//! Groups are weighed in the order of an upper bound, best first, at every seat they have in any draw. Once
-//! the bound is negligible beside the best seat of every draw, so is everything that follows.
+//! Groups are weighed in the order of an upper bound, best first, at every seat they have in any draw, until all that
+//! are left are negligible together beside the best seat of every draw.
 
-use super::bounds::Bounds;
+use super::bounds::{Bounds, Ranked};
 use super::new_frame::NEGLIGIBLE;
 use super::posterior::Posterior;
 use super::seat_weights::Seats;
@@ -43,10 +43,10 @@ pub(super) fn find(posterior: &Posterior, x: &Centred, tables: &mut [Vec<Table<'
     let mut walk = Walk { posterior, x, tables };
     let highest = bounds.highest().map_or(f64::NEG_INFINITY, |best| best.1);
     let limit = (highest - FIRST).max(walk.least() - NEGLIGIBLE);
-    walk.along(&bounds.between(limit, f64::INFINITY), &bounds);
+    walk.along(&bounds.ranked(limit, f64::INFINITY), &bounds);
     let least = walk.least() - NEGLIGIBLE;
     if least < limit {
-        walk.along(&bounds.between(least, limit), &bounds);
+        walk.along(&bounds.ranked(least, limit), &bounds);
     }
     for table in tables.iter_mut().flatten() {
         let best = table.best;
@@ -67,15 +67,16 @@ impl Walk<'_, '_> {
         self.tables.iter().flatten().map(|table| table.best).fold(f64::INFINITY, f64::min)
     }
 
-    fn along(&mut self, groups: &[u32], bounds: &Bounds) {
-        for some in groups.chunks(EVERY) {
-            let least = self.least();
-            for &group in some {
-                if bounds.of(group) < least - NEGLIGIBLE {
-                    return;
-                }
-                let posterior = self.posterior;
-                let ln_face = posterior.model.face.ln_predictive(&posterior.groups[group as usize], self.x);
+    fn along(&mut self, groups: &Ranked, bounds: &Bounds) {
+        let posterior = self.posterior;
+        let mut place = 0;
+        loop {
+            let some = groups.next(place, EVERY, self.least() + posterior.ln_neglected());
+            if some.is_empty() {
+                return;
+            }
+            let floor = posterior.floor(self.least());
+            for (group, ln_face) in posterior.weighed(some, self.x, bounds, floor) {
                 for &(draw, identity) in posterior.seats_of(group as usize) {
                     for table in &mut self.tables[draw as usize] {
                         let ln_weight = table.seats.ln_known(identity as usize, 0.0) + ln_face;
@@ -84,6 +85,7 @@ impl Walk<'_, '_> {
                     }
                 }
             }
+            place += some.len();
         }
     }
 }

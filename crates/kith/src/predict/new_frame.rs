@@ -80,7 +80,7 @@ impl<'p> NewFrame<'p> {
 
     /// ln predictive of the first face under a group.
     pub fn ln_face(&self, group: usize) -> f64 {
-        self.posterior.model.face.ln_predictive(&self.posterior.groups[group], &self.xs[0])
+        self.posterior.ln_face(group, &self.xs[0])
     }
 
     /// The marginals of the frame's faces and context under every draw, with the shares of strangers that are
@@ -90,13 +90,19 @@ impl<'p> NewFrame<'p> {
     }
 
     /// Per draw, the identities that may matter to the only face of a frame, in a context without faces:
-    /// those within `reach` of the best of them, with ln predictives.
+    /// those within `reach` of the best of them, with ln predictives. Where faces have to be read for it, so near to
+    /// somebody new too.
     pub fn near_as_guest(&self, reach: f64) -> Vec<Vec<(u32, f64)>> {
         let draws = self.posterior.draws.iter();
         let candidates: Vec<Vec<Candidate>> =
             draws.map(|draw| self.candidates(draw, Some(draw.ln_unseen.exp()))).collect();
         let table = |(draw, candidate): (&'p Pooled, &Candidate)| Table {
-            best: f64::NEG_INFINITY,
+            best: match self.posterior.reads_faces() {
+                true => {
+                    candidate.concentration.ln() + draw.ln_unseen + candidate.ln_stranger + self.ln_new[0]
+                }
+                false => f64::NEG_INFINITY,
+            },
             seats: Seats::of(draw, candidate),
             near: Vec::new(),
         };
@@ -179,10 +185,9 @@ impl<'p> NewFrame<'p> {
     /// ln p(seat and face | context) for the only face of a frame: all identities (6), then a new one (7).
     pub fn ln_seats(&self, draw: &Pooled, candidate: &Candidate) -> Vec<f64> {
         let seats = Seats::of(draw, candidate);
-        let ln_at = self.ln_at.get_or_init(|| {
-            let groups = self.posterior.groups.iter();
-            groups.map(|group| self.posterior.model.face.ln_predictive(group, &self.xs[0])).collect()
-        });
+        let ln_at = self
+            .ln_at
+            .get_or_init(|| (0..self.posterior.n_groups()).map(|group| self.ln_face(group)).collect());
         let mut ln_weights: Vec<f64> = (0..draw.group.len())
             .map(|identity| seats.ln_known(identity, 0.0) + ln_at[draw.group[identity] as usize])
             .collect();
@@ -223,7 +228,7 @@ mod tests {
         for (tables, draw) in tables.iter_mut().zip(&posterior.draws) {
             for table in tables {
                 for (identity, &group) in (0..).zip(&draw.group) {
-                    let ln_face = posterior.model.face.ln_predictive(&posterior.groups[group as usize], x);
+                    let ln_face = posterior.ln_face(group as usize, x);
                     let ln_weight = table.seats.ln_known(identity as usize, 0.0) + ln_face;
                     table.best = table.best.max(ln_weight);
                     table.near.push(Near { identity, ln_face, ln_weight });
@@ -240,7 +245,7 @@ mod tests {
         let near = |a: f64, b: f64| (a - b).abs() < 1e-9;
         let mut seats: Vec<Vec<f64>> =
             posterior.draws.iter().map(|draw| vec![0.0; draw.group.len()]).collect();
-        let mut by_group = vec![0.0; posterior.groups.len()];
+        let mut by_group = vec![0.0; posterior.n_groups()];
         alone.for_each_seat(posterior, |draw, identity, p| {
             seats[draw][identity as usize] += p;
             let group = posterior.draws[draw].group[identity as usize];

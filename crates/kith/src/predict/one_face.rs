@@ -16,7 +16,7 @@ const NEGLIGIBLE: f64 = 1e-10;
 /// Groups are first taken down to so many nats below the best bound: usually all that matter.
 const FIRST: f64 = 45.0;
 /// Whether enough was taken is asked after so many groups.
-const EVERY: usize = 64;
+const EVERY: usize = 16;
 /// A draw whose seats are all this much less likely than another's best is for logarithms.
 const TINY: f64 = 1e-250;
 
@@ -44,7 +44,7 @@ impl Alone {
         let highest = bounds.highest().map_or(f64::NEG_INFINITY, |best| best.1);
         let is_enough = sum.take(highest - FIRST, f64::INFINITY, &bounds)
             || sum.take(f64::NEG_INFINITY, highest - FIRST, &bounds);
-        debug_assert!(is_enough || sum.groups.len() == bounds.len());
+        debug_assert!(is_enough || posterior.reads_faces() || sum.groups.len() == bounds.len());
         sum.finish()
     }
 
@@ -137,11 +137,12 @@ impl<'a, 'p> Sum<'a, 'p> {
             left_from[place] = left;
         }
         for (some, left_from) in groups.chunks(EVERY).zip(left_from.chunks(EVERY)) {
-            if left_from[0] <= NEGLIGIBLE * self.least() {
+            if left_from[0] <= self.negligible() * self.least() {
                 return true;
             }
-            for &group in some {
-                let f = (self.frame.ln_face(group as usize) - self.ln_unit).exp();
+            let floor = posterior.floor(self.least().ln() + self.ln_unit);
+            for (group, ln_face) in posterior.weighed(some, &self.frame.xs[0], bounds, floor) {
+                let f = (ln_face - self.ln_unit).exp();
                 self.groups.push((group, f));
                 for (column, totals) in &mut self.totals {
                     for (seat, weight) in posterior.seats_and_weights(group as usize, *column) {
@@ -150,7 +151,11 @@ impl<'a, 'p> Sum<'a, 'p> {
                 }
             }
         }
-        left_below <= NEGLIGIBLE * self.least()
+        left_below <= self.negligible() * self.least()
+    }
+
+    fn negligible(&self) -> f64 {
+        NEGLIGIBLE.max(self.posterior.ln_neglected().exp())
     }
 
     /// The least total of any draw in any context.

@@ -159,7 +159,7 @@ impl NewFrame<'_> {
                 let xs = &self.xs;
                 *self.joined.entry((group, mask, face)).or_insert_with(|| {
                     let nobody = model.group();
-                    let group = group.map_or(&nobody, |group| &posterior.groups[group as usize]);
+                    let group = group.map_or(&nobody, |group| posterior.group(group as usize));
                     let earlier: Vec<&Centred> =
                         xs.iter().enumerate().filter(|(r, _)| mask >> r & 1 == 1).map(|(_, x)| x).collect();
                     let all: Vec<&Centred> = earlier.iter().copied().chain([&xs[face]]).collect();

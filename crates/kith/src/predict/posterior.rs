@@ -1,8 +1,12 @@
 //! The posterior: pooled draws of all chains, immutable, with equal groups of faces kept once.
 
 use std::collections::HashMap;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
+use rayon::prelude::*;
+
+use super::kept::Closer;
+use super::new_frame::NEGLIGIBLE;
 use crate::chain::{Draw, Globals};
 use crate::gibbs::names::ln_weights_given;
 use crate::gibbs::scan::Screen;
@@ -22,12 +26,18 @@ pub struct Posterior {
     pub(super) n_names: usize,
     names: Vec<String>,
     pub(super) contexts: Vec<String>,
-    pub(super) groups: Vec<Group>,
+    /// Their statistics, once they are needed, and where their faces are then; all are there where that is not said.
+    pub(super) groups: Vec<OnceLock<Group>>,
+    faces: Option<Arc<Target>>,
+    /// Closer bounds of groups, where faces have to be read.
+    pub(super) closer: Option<Closer>,
     /// The faces of each group, one list after the other, and where each begins.
     members: Vec<FaceId>,
     begins: Vec<usize>,
     /// The scale of each of them.
     scales: Vec<u8>,
+    /// Of all sets of all draws, in turn.
+    pub(super) digest: u64,
     pub(super) draws: Vec<Pooled>,
     n_faces: usize,
     /// Where each group sits: (draw, identity), one list after the other, and where each begins.
@@ -40,7 +50,7 @@ pub struct Posterior {
     /// ln of the most that a seat of the group weighs in any draw, whatever the context.
     pub(super) ln_highest_seat: Vec<f64>,
     /// Bounds on what groups say of a face.
-    screen: Screen,
+    pub(super) screen: Screen,
 }
 
 /// What prediction needs of one draw.
@@ -87,23 +97,31 @@ impl Posterior {
     /// # Panics
     /// When there is no draw, or a draw is not one of this dataset.
     pub fn new(target: &Target, draws: &[Draw]) -> Self {
+        let mut posterior = Self::outlined(target, draws, None);
+        let made = (0..posterior.n_groups()).into_par_iter().map(|group| posterior.made(group, target));
+        let made: Vec<Group> = made.collect();
+        posterior.screen.set_columns(made.iter(), &target.model().face);
+        posterior.groups = made.into_iter().map(OnceLock::from).collect();
+        posterior
+    }
+
+    /// All but the statistics of groups and their bounds.
+    pub(super) fn outlined(target: &Target, draws: &[Draw], faces: Option<Arc<Target>>) -> Self {
         assert!(!draws.is_empty(), "a posterior has at least one draw");
         let (model, data) = target.parts();
-        let mut pool = Pool {
-            index: HashMap::new(),
-            latest: HashMap::new(),
-            groups: Vec::new(),
-            members: Vec::new(),
-            begins: vec![0],
-            scales: Vec::new(),
-            n_kept: 0,
+        let mut pool = Pool::default();
+        pool.begins.push(0);
+        let parts: Vec<(Sets, Pooled)> =
+            draws.par_iter().map(|draw| (Sets::of_draw(draw), Pooled::of_draw(draw, target))).collect();
+        let add = |((sets, pooled), draw): ((Sets, Pooled), &Draw)| Pooled {
+            group: pool.add(draw, &sets, target),
+            ..pooled
         };
-        let pooled: Vec<Pooled> = draws.iter().map(|draw| pool.add(draw, target)).collect();
-        let mut screen = Screen::new(&model.face);
-        screen.set_columns(pool.groups.iter(), &model.face);
-        let (seats, seats_begin) = by_group(&pooled, pool.groups.len());
+        let pooled: Vec<Pooled> = parts.into_iter().zip(draws).map(add).collect();
+        let n_groups = pool.begins.len() - 1;
+        let (seats, seats_begin) = by_group(&pooled, n_groups);
         let n_columns = 1 + pooled.iter().map(|draw| draw.contexts.len()).max().unwrap_or(0);
-        let mut ln_highest_seat = vec![f64::NEG_INFINITY; pool.groups.len()];
+        let mut ln_highest_seat = vec![f64::NEG_INFINITY; n_groups];
         for draw in &pooled {
             for (identity, &group) in draw.group.iter().enumerate() {
                 let highest = &mut ln_highest_seat[group as usize];
@@ -117,10 +135,13 @@ impl Posterior {
                 ContextMode::Given => data.contexts().to_vec(),
                 _ => Vec::new(),
             },
-            groups: pool.groups,
+            groups: Vec::new(),
+            faces,
+            closer: None,
             members: pool.members,
             begins: pool.begins,
             scales: pool.scales,
+            digest: pool.digest,
             draws: pooled,
             n_faces: data.n_faces(),
             model: model.clone(),
@@ -129,8 +150,51 @@ impl Posterior {
             weights: vec![OnceLock::new(); n_columns],
             most_identities: draws.iter().map(Draw::n_identities).max().unwrap_or(0),
             ln_highest_seat,
-            screen,
+            screen: Screen::new(&model.face),
         }
+    }
+
+    /// The statistics of a group.
+    pub(super) fn group(&self, group: usize) -> &Group {
+        self.groups[group].get_or_init(|| {
+            self.made(
+                group,
+                self.faces.as_ref().expect("all groups are there, or their faces can be looked at"),
+            )
+        })
+    }
+
+    /// Whether statistics of groups are made when they are needed.
+    pub(super) fn reads_faces(&self) -> bool {
+        self.faces.is_some()
+    }
+
+    fn made(&self, group: usize, target: &Target) -> Group {
+        let face = &self.model.face;
+        let mut made = face.group();
+        let mut x = Centred::default();
+        for (&member, &scale) in self.members(group).iter().zip(self.scales_of(group)) {
+            target.look(member, &mut x);
+            x.set_scale(scale);
+            face.observe(&mut made, &x);
+        }
+        made
+    }
+
+    /// ln of what one group may weigh and be left out, where the least that any draw has found is given.
+    pub(super) fn floor(&self, ln_least: f64) -> f64 {
+        ln_least + self.ln_neglected() - (self.n_groups().max(1) as f64).ln()
+    }
+
+    /// ln of the share of a draw's weight that may be left out of an answer. Where faces have to be read for it, those
+    /// of groups that change no probability by more than a millionth are not.
+    pub(super) fn ln_neglected(&self) -> f64 {
+        if self.reads_faces() { LN_MILLIONTH } else { -NEGLIGIBLE }
+    }
+
+    /// ln predictive of a face under a group.
+    pub(super) fn ln_face(&self, group: usize, x: &Centred) -> f64 {
+        self.model.face.ln_predictive(self.group(group), x)
     }
 
     /// The known names.
@@ -150,7 +214,7 @@ impl Posterior {
 
     /// How many different groups of faces the draws have in all.
     pub fn n_groups(&self) -> usize {
-        self.groups.len()
+        self.begins.len() - 1
     }
 
     /// The model behind the draws.
@@ -216,16 +280,68 @@ impl Posterior {
         &self.members[self.begins[group]..self.begins[group + 1]]
     }
 
+    /// The scale of each of them.
+    pub(super) fn scales_of(&self, group: usize) -> &[u8] {
+        &self.scales[self.begins[group]..self.begins[group + 1]]
+    }
+
     /// ln predictive of a face under the others of its group, of which there are some.
     pub(super) fn ln_without(&self, group: usize, face: FaceId, x: &Centred) -> f64 {
         let place = self.members(group).iter().position(|&other| other == face).expect("the face is there");
         let mut x = x.clone();
         x.set_scale(self.scales[self.begins[group] + place]);
-        ln_without(&self.groups[group], &x, &self.model.face)
+        ln_without(self.group(group), &x, &self.model.face)
     }
 }
 
 impl Pooled {
+    /// All but the groups.
+    fn of_draw(draw: &Draw, target: &Target) -> Self {
+        let data = target.data();
+        assert_eq!(draw.identities.len(), data.n_faces(), "a draw has one identity per face");
+        let n_identities = draw.n_identities();
+        let person: Vec<u32> = (0..n_identities as u32).map(|identity| draw.person(identity)).collect();
+        let looks = looks(&person);
+        let mut voted: HashMap<u32, Voted> = HashMap::new();
+        for (face, &identity) in data.faces().zip(&draw.identities) {
+            if data.given_name(face).is_some() || !data.evidence().denials(face).is_empty() {
+                voted.entry(person[identity as usize]).or_default().votes.add_face(face, data);
+            }
+        }
+        let mut contexts: Vec<PooledContext> = draw
+            .globals
+            .local_concentration
+            .iter()
+            .map(|&concentration| PooledContext { n_in: 0, n_frames: 0, concentration })
+            .collect();
+        let mut counts = vec![PerContext::default(); n_identities];
+        for (frame, &number) in data.frames().zip(&draw.contexts) {
+            let context = &mut contexts[number as usize];
+            context.n_frames += 1;
+            for face in data.faces_in(frame) {
+                counts[draw.identities[face.index()] as usize].add(ContextId(number));
+                context.n_in += 1;
+            }
+        }
+        Self {
+            person,
+            looks,
+            group: Vec::new(),
+            name: draw.names_of_people().into_owned(),
+            ln_weight: draw.globals.weights.iter().map(|weight| weight.ln()).collect(),
+            ln_unseen: draw.globals.unseen.ln(),
+            globals: draw.globals.clone(),
+            contexts,
+            counts,
+            names: Names::recalled(
+                &draw.globals.name_weights,
+                draw.globals.error_rate,
+                target.model().evidence.is,
+            ),
+            voted,
+        }
+    }
+
     /// The identities of the person whose look an identity is.
     pub fn looks_of(&self, identity: u32) -> &[u32] {
         let person = &self.person[identity as usize];
@@ -303,6 +419,9 @@ fn by_group(draws: &[Pooled], n_groups: usize) -> (Vec<(u32, u32)>, Vec<usize>) 
     (seats, begins)
 }
 
+/// ln 1e-6.
+const LN_MILLIONTH: f64 = -13.815_510_557_964_274;
+
 /// A set of faces: a 128-bit sum over them, and how many.
 type Key = (u128, u32);
 
@@ -311,6 +430,40 @@ type Key = (u128, u32);
 /// the same.
 const MOST_SCALED: usize = 20_000;
 
+/// The faces of each identity of a draw, one list after the other, where each begins, and what they are known by: the
+/// set, and a sum over the faces' scales.
+struct Sets {
+    faces: Vec<FaceId>,
+    begins: Vec<usize>,
+    keys: Vec<(Key, u128)>,
+}
+
+impl Sets {
+    fn of_draw(draw: &Draw) -> Self {
+        let n_identities = draw.n_identities();
+        let mut begins = vec![0; n_identities + 1];
+        draw.identities.iter().for_each(|&identity| begins[identity as usize + 1] += 1);
+        (0..n_identities).for_each(|identity| begins[identity + 1] += begins[identity]);
+        let (mut next, mut faces) = (begins.clone(), vec![FaceId(0); draw.identities.len()]);
+        let mut keys = vec![((0u128, 0u32), 0u128); n_identities];
+        for (face, &identity) in (0..).map(FaceId).zip(&draw.identities) {
+            faces[next[identity as usize]] = face;
+            next[identity as usize] += 1;
+            let bits = scatter(face.0);
+            let scale = u128::from(draw.scales.get(face.index()).copied().unwrap_or(0));
+            let ((hash, n), scales) = &mut keys[identity as usize];
+            (*hash, *n) = (hash.wrapping_add(bits), *n + 1);
+            *scales = scales.wrapping_add(bits.wrapping_mul(2 * scale + 1));
+        }
+        Self { faces, begins, keys }
+    }
+
+    fn of(&self, identity: usize) -> &[FaceId] {
+        &self.faces[self.begins[identity]..self.begins[identity + 1]]
+    }
+}
+
+#[derive(Default)]
 struct Pool {
     /// By the set of faces and a sum over their scales.
     index: HashMap<(Key, u128), u32>,
@@ -318,75 +471,26 @@ struct Pool {
     latest: HashMap<Key, u32>,
     /// How many faces the groups have in all.
     n_kept: usize,
-    groups: Vec<Group>,
     members: Vec<FaceId>,
     begins: Vec<usize>,
     scales: Vec<u8>,
+    /// Of all sets of all draws, in turn.
+    digest: u64,
 }
 
 impl Pool {
-    fn add(&mut self, draw: &Draw, target: &Target) -> Pooled {
-        let data = target.data();
-        assert_eq!(draw.identities.len(), data.n_faces(), "a draw has one identity per face");
-        let n_identities = draw.n_identities();
-        let mut faces_of = vec![Vec::new(); n_identities];
-        for (face, &identity) in data.faces().zip(&draw.identities) {
-            faces_of[identity as usize].push(face);
-        }
-        let group = faces_of.iter().map(|faces| self.intern(faces, draw, target)).collect();
-
-        let person: Vec<u32> = (0..n_identities as u32).map(|identity| draw.person(identity)).collect();
-        let looks = looks(&person);
-        let mut voted: HashMap<u32, Voted> = HashMap::new();
-        for (face, &identity) in data.faces().zip(&draw.identities) {
-            if data.given_name(face).is_some() || !data.evidence().denials(face).is_empty() {
-                voted.entry(person[identity as usize]).or_default().votes.add_face(face, data);
-            }
-        }
-        let mut contexts: Vec<PooledContext> = draw
-            .globals
-            .local_concentration
-            .iter()
-            .map(|&concentration| PooledContext { n_in: 0, n_frames: 0, concentration })
-            .collect();
-        let mut counts = vec![PerContext::default(); n_identities];
-        for (frame, &number) in data.frames().zip(&draw.contexts) {
-            let context = &mut contexts[number as usize];
-            context.n_frames += 1;
-            for face in data.faces_in(frame) {
-                counts[draw.identities[face.index()] as usize].add(ContextId(number));
-                context.n_in += 1;
-            }
-        }
-        Pooled {
-            person,
-            looks,
-            group,
-            name: draw.names_of_people().into_owned(),
-            ln_weight: draw.globals.weights.iter().map(|weight| weight.ln()).collect(),
-            ln_unseen: draw.globals.unseen.ln(),
-            globals: draw.globals.clone(),
-            contexts,
-            counts,
-            names: Names::recalled(
-                &draw.globals.name_weights,
-                draw.globals.error_rate,
-                target.model().evidence.is,
-            ),
-            voted,
-        }
+    /// The groups of a draw.
+    fn add(&mut self, draw: &Draw, sets: &Sets, target: &Target) -> Vec<u32> {
+        (0..sets.keys.len())
+            .map(|identity| self.intern(sets.of(identity), sets.keys[identity], draw, target))
+            .collect()
     }
 
     /// The number of a set of faces with their scales.
-    fn intern(&mut self, faces: &[FaceId], draw: &Draw, target: &Target) -> u32 {
-        let model = target.model();
-        let hash = faces.iter().fold(0u128, |sum, face| sum.wrapping_add(scatter(face.0)));
-        let scale_of = |face: FaceId| draw.scales.get(face.index()).copied();
-        let scales = faces.iter().fold(0u128, |sum, &face| {
-            let scale = u128::from(scale_of(face).unwrap_or(0));
-            sum.wrapping_add(scatter(face.0).wrapping_mul(2 * scale + 1))
-        });
-        let key = (hash, faces.len() as u32);
+    fn intern(&mut self, faces: &[FaceId], (key, scales): (Key, u128), draw: &Draw, target: &Target) -> u32 {
+        for part in [key.0 ^ (key.0 >> 64), scales ^ (scales >> 64)] {
+            self.digest = (self.digest.rotate_left(5) ^ part as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        }
         if let Some(&known) = self.index.get(&(key, scales)) {
             self.latest.insert(key, known);
             return known;
@@ -397,20 +501,10 @@ impl Pool {
             return known;
         }
         self.n_kept += faces.len();
-        let number = self.groups.len() as u32;
-        let mut group = model.face.group();
-        let mut x = Centred::default();
-        for &face in faces {
-            target.look(face, &mut x);
-            if let Some(scale) = scale_of(face) {
-                x.set_scale(scale);
-            }
-            model.face.observe(&mut group, &x);
-        }
-        self.groups.push(group);
+        let number = self.begins.len() as u32 - 1;
         self.members.extend_from_slice(faces);
-        let scale = |&face: &FaceId| scale_of(face).unwrap_or(model.face.middle_scale());
-        self.scales.extend(faces.iter().map(scale));
+        let middle = target.model().face.middle_scale();
+        self.scales.extend(faces.iter().map(|face| draw.scales.get(face.index()).copied().unwrap_or(middle)));
         self.begins.push(self.members.len());
         self.index.insert((key, scales), number);
         self.latest.insert(key, number);

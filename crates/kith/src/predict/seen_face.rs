@@ -59,11 +59,11 @@ impl Posterior {
         Explained { answer: Answer { identity, ..tally.answer() }, seats }
     }
 
-    /// How probable it is that a face of the data would sit where it sits if nothing had been said of it.
+    /// Per draw, how probable it is that a face of the data would sit where it sits if nothing had been said of it.
     ///
     /// # Panics
     /// As [`Posterior::who`].
-    pub fn at_home(&self, face: FaceId, target: &Target, draws: &[Draw]) -> f64 {
+    pub fn at_home(&self, face: FaceId, target: &Target, draws: &[Draw]) -> Vec<f64> {
         assert_eq!(draws.len(), self.draws.len(), "these are the draws that were pooled");
         let mut x = Centred::default();
         target.look(face, &mut x);
@@ -80,7 +80,7 @@ impl Posterior {
             };
             seats.iter().filter(is_home).map(|seat| seat.p).sum::<f64>()
         };
-        views.iter_mut().map(of_draw).sum::<f64>() / draws.len() as f64
+        views.iter_mut().map(of_draw).collect()
     }
 
     /// With whom it is, without it, and those for whom something speaks that the bounds do not know of.
@@ -98,36 +98,38 @@ impl Posterior {
             }
             for identity in view.favoured() {
                 let group = view.pooled.group[identity as usize];
-                let ln_face =
-                    *at.entry(group).or_insert_with(|| model.ln_predictive(&self.groups[group as usize], x));
+                let ln_face = *at.entry(group).or_insert_with(|| self.ln_face(group as usize, x));
                 view.push(Some(identity), ln_face);
             }
         }
     }
 
-    /// Everybody else, groups in the order of an upper bound, until those left could not matter to any draw.
+    /// Everybody else, groups in the order of an upper bound, until those left could not matter together to any draw.
     fn weigh_elsewhere(&self, x: &Centred, views: &mut [View<'_>]) {
         let mut bounds = Bounds::new(self, x, 0.0);
         for view in views.iter() {
             bounds.leave_out(view.pooled.group[view.own as usize]);
         }
-        let least = |views: &[View<'_>]| {
-            views.iter().map(|view| view.best).fold(f64::INFINITY, f64::min) - NEGLIGIBLE
-        };
-        for some in bounds.between(least(views), f64::INFINITY).chunks(EVERY) {
-            let least = least(views);
-            for &group in some.iter().take_while(|&&group| bounds.of(group) > least) {
-                let ln_face = self.model.face.ln_predictive(&self.groups[group as usize], x);
+        let least = |views: &[View<'_>]| views.iter().map(|view| view.best).fold(f64::INFINITY, f64::min);
+        let groups = bounds.ranked(least(views) - NEGLIGIBLE, f64::INFINITY);
+        let mut place = 0;
+        loop {
+            let some = groups.next(place, EVERY, least(views) + self.ln_neglected());
+            if some.is_empty() {
+                return;
+            }
+            for (group, ln_face) in self.weighed(some, x, &bounds, self.floor(least(views))) {
                 for &(draw, identity) in self.seats_of(group as usize) {
                     views[draw as usize].push_unless_favoured(identity, ln_face);
                 }
             }
+            place += some.len();
         }
     }
 }
 
 /// Whether enough was taken is asked after so many groups.
-const EVERY: usize = 64;
+const EVERY: usize = 16;
 
 /// A draw as a face sees it that has left its seat.
 struct View<'a> {

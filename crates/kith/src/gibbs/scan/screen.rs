@@ -109,6 +109,28 @@ impl Screen {
         }
     }
 
+    /// What is known of the identities, to be kept.
+    pub fn kept(&self) -> Vec<f32> {
+        let n_sums = self.n_columns * self.n_axes;
+        let n_constants = self.n_columns.div_ceil(LANES) * LANES * self.n_fields();
+        [&self.sums[..n_sums], &self.constants[..n_constants]].concat()
+    }
+
+    /// Starts again with identities of which this was kept; `None` where it cannot be of so many, or of another model.
+    pub fn keep(&mut self, n_columns: usize, kept: &[f32]) -> Option<()> {
+        let (sums, constants) = kept.split_at_checked(n_columns * self.n_axes)?;
+        let n_padded = n_columns.next_multiple_of(LANES);
+        if constants.len() != n_padded * self.n_fields() {
+            return None;
+        }
+        (self.n_columns, self.constants) = (n_columns, constants.to_vec());
+        self.sums.clear();
+        self.sums.extend_from_slice(sums);
+        self.sums.resize(n_padded * self.n_axes, 0.0);
+        self.looks.clear();
+        Some(())
+    }
+
     /// An identity arrives; the faces of some rows are to know it.
     pub fn open(&mut self, group: &Group, model: &FaceModel, rows: &[usize]) {
         self.n_columns += 1;
@@ -217,6 +239,46 @@ impl Screen {
         out.clear();
         Arch::new().dispatch(OneFace { screen: self, face: &face, look: &look, out });
         out.truncate(self.n_columns);
+    }
+
+    /// An upper bound of the ln predictive of one face at one identity, given a lower bound of the quadratic form of its
+    /// residual there, in the place of its distance over the widest variance.
+    pub fn upper_bound_given(
+        &self,
+        place: usize,
+        x: &Centred,
+        form: impl FnOnce(&[f64]) -> f64,
+    ) -> Option<f64> {
+        let far = f64::from(self.of_means?);
+        let field = |at: usize| f64::from(self.constants[self.at(place, at)]);
+        let (n, y) = (self.n_scales(), x.values());
+        let sum = &self.sums[place * self.n_axes..(place + 1) * self.n_axes];
+        let (half, total) = (field(2), 2.0 / field(0));
+        let residual: Vec<f64> = y.iter().zip(sum).map(|(y, &sum)| y - f64::from(sum) / total).collect();
+        let distance = self.safe * residual.iter().map(|e| e * e).sum::<f64>();
+        // The sum is rounded; the form is that of the residual to about this part of the lengths.
+        let form = form(&residual) * (1.0 - 1e-4);
+        let (mut product, mut square) = (0.0, 0.0);
+        for (level, axes) in self.levels.iter().enumerate() {
+            let of_level: f64 =
+                y[axes.clone()].iter().zip(&sum[axes.clone()]).map(|(y, &sum)| y * f64::from(sum)).sum();
+            product += field(3 + 6 * n + level) * of_level;
+            square += field(3 + 6 * n + self.levels.len() + level) * x.squares()[level] * self.safe;
+        }
+        let of_scale = |scale: usize| {
+            let [constant, of_widest, common, of_sum, of_product, of_square] =
+                [0, 1, 2, 3, 4, 5].map(|kind| field(3 + kind * n + scale));
+            // Where there are only odd looks, residuals count nothing.
+            let gain = self.lambdas[scale] * total / (self.lambdas[scale] + total);
+            let gain = if of_widest == 0.0 { 0.0 } else { A_BIT_LESS * gain };
+            // What rounding of the sum may have added to a product of either sign.
+            let mean =
+                of_sum + of_product * product - 1e-6 * (of_sum + of_square * square) + of_square * square;
+            constant
+                - common * distance
+                - A_BIT_LESS * (half * (gain * form).ln_1p() + far * mean.max(0.0).ln_1p())
+        };
+        Some((0..n).map(of_scale).fold(f64::NEG_INFINITY, f64::max))
     }
 
     /// Per identity: an upper bound of the ln predictive of a face of the block. Not a number where nothing

@@ -7,6 +7,7 @@
 mod after;
 mod bound;
 mod empirical;
+mod envelope;
 mod few;
 mod full;
 mod full_group;
@@ -18,6 +19,7 @@ mod two_covariance;
 mod whitened;
 
 pub(crate) use bound::{Axes, Coefficients, MOST_LEVELS};
+pub(crate) use envelope::Envelope;
 pub(crate) use full::factor_to;
 pub use full::{Full, FullPrior};
 pub use full_group::FullGroup;

@@ -47,6 +47,16 @@ impl Scatter {
         Self { n_axes, scale, rows: Vec::new(), weights: Vec::new(), ln_det: 0.0, form }
     }
 
+    /// G of some faces with their lambda.
+    pub fn root_of(n_axes: usize, scale: f64, rows: Vec<Portrait>, weights: Vec<f64>) -> Vec<f64> {
+        let mut scatter = Self { rows, weights, ..Self::new(n_axes, scale) };
+        scatter.rebuild_many();
+        match scatter.form {
+            Form::Many { root, .. } => root,
+            Form::Few { .. } => unreachable!("it was built of many"),
+        }
+    }
+
     pub fn n_faces(&self) -> u32 {
         self.rows.len() as u32
     }

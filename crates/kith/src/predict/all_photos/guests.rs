@@ -343,7 +343,7 @@ impl<'a> Room<'a> {
         let group = |identity: u32| self.draw.group[identity as usize] as usize;
         identity.map_or_else(
             || self.posterior.model.face.group(),
-            |identity| self.posterior.groups[group(identity)].clone(),
+            |identity| self.posterior.group(group(identity)).clone(),
         )
     }
 
