@@ -180,8 +180,9 @@ impl Library {
     /// Everybody.
     fn people(&self, py: Python<'_>) -> PyResult<String> {
         self.read(py, |library| {
-            if library.n_faces()? > 0 {
-                // What was seen and said since is taken in first.
+            // What was seen and said since is taken in first.
+            library.take_in_words()?;
+            if library.n_faces()? > 0 && !library.is_believed()? {
                 Believed::open(library)?;
             }
             let person = |person: &kith_store::Person| {
@@ -200,11 +201,13 @@ impl Library {
     fn who(&self, py: Python<'_>, face: &str) -> PyResult<String> {
         self.read(py, |library| {
             let row = library.face(face)?;
-            let believed = Believed::open(library)?;
-            let ignored =
-                || StoreError::refused(format!("found the face \"{face}\" ignored, wanted one that is not"));
-            let place = believed.rows.face_of(row).ok_or_else(ignored)?;
-            Ok(told(&believed.who(library, place)?, &believed))
+            library.asked(|believed| {
+                let ignored = || {
+                    StoreError::refused(format!("found the face \"{face}\" ignored, wanted one that is not"))
+                };
+                let place = believed.rows.face_of(row).ok_or_else(ignored)?;
+                Ok(told(&believed.who(library, place)?, believed))
+            })
         })
     }
 
@@ -220,8 +223,7 @@ impl Library {
         let dimension = embeddings.shape()[1];
         let new = rows(&embeddings, dimension)?;
         self.read(py, |library| {
-            let believed = Believed::open(library)?;
-            let wanted = believed.belief.target().data().dimension();
+            let wanted = library.dimension()?.unwrap_or(dimension);
             if dimension != wanted {
                 let found =
                     format!("found embeddings of dimension {dimension}, wanted {wanted} as in the library");
@@ -235,12 +237,14 @@ impl Library {
                 .iter()
                 .map(|(faces, context)| NewPhoto { context: context.as_deref(), faces: faces.clone() })
                 .collect();
-            let found = believed.who_is_on(library, &photos, &|| ())?;
-            let mut by_row = vec![Value::Null; new.len()];
-            for (frame, found) in frames.iter().zip(&found) {
-                frame.iter().zip(found).for_each(|(&row, who)| by_row[row] = told(who, &believed));
-            }
-            Ok(Value::Array(by_row))
+            library.asked(|believed| {
+                let found = believed.who_is_on(library, &photos, &|| ())?;
+                let mut by_row = vec![Value::Null; new.len()];
+                for (frame, found) in frames.iter().zip(&found) {
+                    frame.iter().zip(found).for_each(|(&row, who)| by_row[row] = told(who, believed));
+                }
+                Ok(Value::Array(by_row))
+            })
         })
     }
 

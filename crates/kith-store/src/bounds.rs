@@ -16,7 +16,7 @@ use kith::target::Target;
 use rusqlite::{OptionalExtension, params};
 
 use crate::belief::Believed;
-use crate::ids::{FaceRow, NameRow, PersonId};
+use crate::ids::{EntryId, FaceRow, NameRow, PersonId};
 use crate::memory::Bodies;
 use crate::meta::{BELIEVED, MODEL, SEED, SETTINGS};
 use crate::model::model;
@@ -207,11 +207,15 @@ struct Outlined {
     words: Option<Words>,
 }
 
-/// What was said since it was kept, and moved nobody.
+/// What was said since it was kept, and moved nobody; and which draws were read.
 struct Words {
     said: BTreeSet<FaceId>,
     chains: Vec<Draw>,
+    read: Read,
 }
+
+/// Which draws there are, and up to which entry of the log they know.
+type Read = (Option<i64>, Option<EntryId>);
 
 impl Outlined {
     fn is_sound(&self) -> bool {
@@ -220,7 +224,7 @@ impl Outlined {
 
     /// Keeps what was said and moved nobody: names in chains and draws, and those of the people concerned.
     fn keep(&self, library: &Library) -> Result<(), StoreError> {
-        let Some(Words { said, chains }) = &self.words else { return Ok(()) };
+        let Some(Words { said, chains, read }) = &self.words else { return Ok(()) };
         let Believed { belief, rows } = &self.believed;
         let (chains, draws) = (Bodies::of(chains, rows), Bodies::of(belief.draws(), rows));
         let bounds = self.believed.bounds_alone(library)?;
@@ -233,6 +237,10 @@ impl Outlined {
         };
         let named: Vec<(PersonId, Option<NameRow>, f64)> = people.into_iter().map(named).collect();
         let kept = library.write(|connection| {
+            // Another process may have learnt meanwhile; then it will be asked again.
+            if library.read_so_far()? != *read {
+                return Ok(());
+            }
             library.remember_names(&chains, &draws)?;
             let query = "UPDATE bounds SET body = ?1 RETURNING id";
             let row = library.run(|| connection.query_row(query, [&bounds], |row| row.get(0)))?;
@@ -317,26 +325,27 @@ impl Library {
             return Ok(None);
         }
         target.look_again(&said);
-        let moment = rows.last_evidence().0 as u64;
+        let (moment, read) = (rows.last_evidence().0 as u64, self.read_so_far()?);
         let chains = self.memories(&rows)?.into_iter();
         let chains: Option<Vec<Draw>> =
             chains.map(|chain| chain.heard(&said, seed ^ moment, &target)).collect();
         let memories = self.memories_of_draws(&rows, false)?;
         let belief = Belief::in_place(target, memories, (&kept.bounds, envelopes), &said, (seed, moment));
         let (Some(belief), Some(chains)) = (belief, chains) else { return Ok(None) };
-        let words = Some(Words { said, chains });
+        let words = Some(Words { said, chains, read });
         Ok(Some(Outlined { believed: Believed { belief, rows }, is_sound, words }))
     }
 
     /// The library once more, as it was when the caller's transaction began.
     fn beside(&self) -> Result<Option<Self>, StoreError> {
         let beside = Self::open(self.path())?;
-        let newest = |library: &Self| {
-            let query = "SELECT max(id) FROM draws";
-            library.run(|| library.connection.query_row(query, [], |row| row.get::<_, Option<i64>>(0)))
-        };
         beside.run(|| beside.connection.execute_batch("BEGIN"))?;
-        Ok((newest(&beside)? == newest(self)?).then_some(beside))
+        Ok((beside.read_so_far()? == self.read_so_far()?).then_some(beside))
+    }
+
+    fn read_so_far(&self) -> Result<Read, StoreError> {
+        let newest = "SELECT max(id) FROM draws";
+        Ok((self.run(|| self.connection.query_row(newest, [], |row| row.get(0)))?, self.get(BELIEVED)?))
     }
 
     /// Whether so many faces are too many to be read for every question.
@@ -422,9 +431,13 @@ mod tests {
     fn library(folder: &tempfile::TempDir) -> Library {
         let library = Library::open_or_create(&folder.path().join("lib")).unwrap();
         let face = |k: usize| NewFace { key: format!("f{k}"), embedding: look(k), ..NewFace::default() };
-        let frames: Vec<NewFrame> =
-            (0..72).map(|k| NewFrame { faces: vec![face(k)], ..NewFrame::default() }).collect();
-        library.add(&frames, None).unwrap();
+        let frame = |k: usize| NewFrame {
+            key: Some(format!("m{k}")),
+            context: (!k.is_multiple_of(5)).then(|| ["home", "work"][k % 2].to_owned()),
+            faces: vec![face(2 * k), face(2 * k + 1)],
+            ..NewFrame::default()
+        };
+        library.add(&(0..36).map(frame).collect::<Vec<_>>(), None).unwrap();
         library.many_numbers.set(0);
         Believed::open(&library).unwrap();
         library
@@ -526,9 +539,15 @@ mod tests {
         let [first, second] = ["f3", "f15"].map(|key| who(&library, key).person.unwrap().0);
         assert_ne!(first, second);
         assert!(library.is_believed().unwrap() && is_outlined(&library), "the next question reads few faces");
-        // What is taken back is for chains, too.
+        // What is taken back, and faces that are ignored, are for chains, too.
         library.undo("me", 1).unwrap();
         assert!(!is_outlined(&library));
+        say(&library, Kind::Ignore, "f70", None, None);
+        assert!(!is_outlined(&library));
+        assert!(who(&library, "f71").answer.stranger < 0.5 && is_outlined(&library));
+        let whole = Believed::open(&library).unwrap();
+        let face = whole.rows.face_of(library.face("f71").unwrap()).unwrap();
+        assert_near(&who(&library, "f71"), &whole.who(&library, face).unwrap(), "f71");
     }
 
     #[test]
