@@ -168,7 +168,7 @@ fn the_same_person_moves_the_odd_face_alone() {
 fn the_same_person_takes_the_name_from_nobody() {
     let place = learnt();
     say(&place, &["name", "cy0", "Cy"]);
-    for k in 1..6 {
+    for k in [1, 2] {
         say(&place, &["same", &format!("cy{k}"), "bea4"]);
         now_and_learnt(&place, |when| {
             for face in (0..n_of("cy")).map(|k| format!("cy{k}")).chain(["bea4".to_owned()]) {
