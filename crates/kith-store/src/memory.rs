@@ -77,8 +77,11 @@ fn sorted<R: Copy + Ord>(rows: &[R], numbers: &[u32]) -> Vec<(R, u32)> {
     pairs
 }
 
-/// The number of each of some rows, of pairs in the order of rows. Most rows are in that order too.
-fn by_row<R: Copy + Ord>(pairs: &[(R, u32)], rows: &[R]) -> impl Iterator<Item = Option<u32>> {
+/// What each of some rows has, of pairs in the order of rows. Most rows are in that order too.
+pub(crate) fn by_row<R: Copy + Ord, T: Copy>(
+    pairs: &[(R, T)],
+    rows: &[R],
+) -> impl Iterator<Item = Option<T>> {
     let mut next = 0;
     rows.iter().map(move |row| {
         if pairs.get(next).is_none_or(|pair| pair.0 != *row) {

@@ -11,6 +11,7 @@ use kith::predict::representative::representative;
 use rusqlite::params;
 
 use crate::ids::{FaceRow, FrameRow, NameRow, PersonId};
+use crate::memory::by_row;
 use crate::snapshot::Rows;
 use crate::{Library, StoreError};
 
@@ -107,11 +108,10 @@ impl Library {
     /// The person of every face of a rows.
     pub fn person_of_faces(&self, rows: &Rows) -> Result<Vec<Option<PersonId>>, StoreError> {
         let members: Vec<(FaceRow, PersonId)> = self.run(|| {
-            let mut query = self.connection.prepare("SELECT face, person FROM members")?;
+            let mut query = self.connection.prepare("SELECT face, person FROM members ORDER BY face")?;
             query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
         })?;
-        let person_of: HashMap<FaceRow, PersonId> = members.into_iter().collect();
-        Ok(rows.faces.iter().map(|row| person_of.get(row).copied()).collect())
+        Ok(by_row(&members, &rows.faces).collect())
     }
 
     /// Makes out who is who: people keep their ids where clusters overlap. Faces that are not `touched`,

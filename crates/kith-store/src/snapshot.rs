@@ -86,7 +86,8 @@ impl Library {
         };
         let numbers = self.texts("contexts")?.into_iter().map(|(row, _)| row).zip((0..).map(ContextId));
         let numbers: HashMap<i64, ContextId> = numbers.collect();
-        let mut frame_of: Vec<FrameId> = Vec::new();
+        let mut frame_of: Vec<FrameId> = Vec::with_capacity(of_frame.len());
+        rows.face_of.reserve(of_frame.len());
         for (frame, row) in of_frame {
             if rows.ignored.contains(&row) {
                 continue;
