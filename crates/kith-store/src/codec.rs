@@ -23,16 +23,23 @@ pub fn pack<R: Into<i64>>(pairs: impl Iterator<Item = (R, u32)>) -> Vec<u8> {
     out
 }
 
-/// The pairs that were packed; `None` for bytes that are no pairs.
-pub fn unpack<R: From<i64>>(bytes: &[u8]) -> Option<Vec<(R, u32)>> {
-    let (mut out, mut at, mut last) = (Vec::new(), 0, 0i64);
-    while at < bytes.len() {
-        let step = take(bytes, &mut at)?;
-        let number = take(bytes, &mut at)?;
+/// The pairs that were packed, one by one; `None` is what is no pair, and the end.
+pub fn pairs<R: From<i64>>(bytes: &[u8]) -> impl Iterator<Item = Option<(R, u32)>> {
+    let (mut at, mut last) = (0, 0i64);
+    let mut next = move || {
+        let (step, number) = (take(bytes, &mut at)?, take(bytes, &mut at)?);
         last = last.checked_add(i64::try_from(step).ok()?)?;
-        out.push((R::from(last), u32::try_from(number).ok()?));
-    }
-    Some(out)
+        Some((R::from(last), u32::try_from(number).ok()?, at))
+    };
+    let (mut read, mut is_over) = (0, false);
+    std::iter::from_fn(move || {
+        if is_over || read == bytes.len() {
+            return None;
+        }
+        let pair = next();
+        (read, is_over) = (pair.as_ref().map_or(0, |pair| pair.2), pair.is_none());
+        Some(pair.map(|(row, number, _)| (row, number)))
+    })
 }
 
 fn put(out: &mut Vec<u8>, mut value: u64) {
@@ -64,9 +71,10 @@ mod tests {
     fn pairs_survive_packing_and_other_bytes_are_refused() {
         let pairs = vec![(1i64, 0), (2, 300), (1_000_000_007, u32::MAX), (i64::MAX, 5)];
         let bytes = pack(pairs.iter().copied());
+        let unpack = |bytes: &[u8]| super::pairs::<i64>(bytes).collect::<Option<Vec<_>>>();
         assert_eq!(unpack(&bytes), Some(pairs));
-        assert_eq!(unpack::<i64>(&bytes[..bytes.len() - 1]), None);
-        assert_eq!(unpack::<i64>(&[0xff; 12]), None);
-        assert_eq!(unpack::<i64>(&[]), Some(vec![]));
+        assert_eq!(unpack(&bytes[..bytes.len() - 1]), None);
+        assert_eq!(unpack(&[0xff; 12]), None);
+        assert_eq!(unpack(&[]), Some(vec![]));
     }
 }

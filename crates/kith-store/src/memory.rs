@@ -33,11 +33,11 @@ struct Body {
     unknown_weight: f64,
 }
 
-/// A stored draw, its parts apart.
+/// A stored draw, its parts apart: lists as they are packed, which have been read once.
 pub(crate) struct Stored {
-    seats: Vec<(FaceRow, u32)>,
-    contexts: Vec<(FrameRow, u32)>,
-    scales: Vec<(FaceRow, u32)>,
+    seats: Vec<u8>,
+    contexts: Vec<u8>,
+    scales: Vec<u8>,
     body: Body,
 }
 
@@ -53,10 +53,10 @@ fn encode(draw: &Draw, rows: &Rows) -> Vec<u8> {
         globals: draw.globals.with_names(rows.names.iter().copied().zip(known.iter().copied()).collect()),
         unknown_weight: *unknown,
     };
-    let seats = sorted(&rows.faces, &draw.identities);
-    let contexts = sorted(&rows.frames, &draw.contexts);
+    let seats = packed(&rows.faces, &draw.identities);
+    let contexts = packed(&rows.frames, &draw.contexts);
     let numbers: Vec<u32> = draw.scales.iter().map(|&scale| u32::from(scale)).collect();
-    let scales = sorted(&rows.faces, &numbers);
+    let scales = packed(&rows.faces, &numbers);
     join(&Stored { seats, contexts, scales, body })
 }
 
@@ -70,11 +70,32 @@ impl Bodies {
     }
 }
 
-/// Numbers by row, in the order of the rows.
-fn sorted<R: Copy + Ord>(rows: &[R], numbers: &[u32]) -> Vec<(R, u32)> {
+/// Numbers by row, in the order of the rows, packed.
+fn packed<R: Copy + Ord + Into<i64>>(rows: &[R], numbers: &[u32]) -> Vec<u8> {
     let mut pairs: Vec<(R, u32)> = rows.iter().copied().zip(numbers.iter().copied()).collect();
     pairs.sort_unstable();
-    pairs
+    codec::pack(pairs.into_iter())
+}
+
+/// What was packed, of some rows; rows mostly come in their order.
+fn unpacked<R: Copy + Ord + From<i64>>(packed: &[u8], rows: &[R]) -> Vec<Option<u32>> {
+    let mut pairs = codec::pairs::<R>(packed).map_while(|pair| pair);
+    if !rows.is_sorted() {
+        return by_row(&pairs.collect::<Vec<_>>(), rows).collect();
+    }
+    let mut next = pairs.next();
+    let number = |row: &R| {
+        while next.is_some_and(|pair| pair.0 < *row) {
+            next = pairs.next();
+        }
+        next.filter(|pair| pair.0 == *row).map(|pair| pair.1)
+    };
+    rows.iter().map(number).collect()
+}
+
+/// The same without some rows.
+fn repacked<R: Copy + From<i64> + Into<i64>>(packed: &[u8], is_kept: impl Fn(R) -> bool) -> Vec<u8> {
+    codec::pack(codec::pairs::<R>(packed).flatten().filter(|pair| is_kept(pair.0)))
 }
 
 /// What each of some rows has, of pairs in the order of rows. Most rows are in that order too.
@@ -95,12 +116,7 @@ pub(crate) fn by_row<R: Copy + Ord, T: Copy>(
 
 fn join(stored: &Stored) -> Vec<u8> {
     let mut out = Vec::new();
-    let packed = [
-        codec::pack(stored.seats.iter().copied()),
-        codec::pack(stored.contexts.iter().copied()),
-        codec::pack(stored.scales.iter().copied()),
-    ];
-    for packed in packed {
+    for packed in [&stored.seats, &stored.contexts, &stored.scales] {
         out.extend((packed.len() as u32).to_le_bytes());
         out.extend(packed);
     }
@@ -112,10 +128,14 @@ fn part(bytes: &[u8]) -> Option<Stored> {
     let mut rest = bytes;
     let (seats, contexts, scales) = (list(&mut rest)?, list(&mut rest)?, list(&mut rest)?);
     let body: Body = serde_json::from_slice(rest).ok()?;
-    let is_seat = |seat: &(FaceRow, u32)| (seat.1 as usize) < body.names.len();
     let n = body.names.len();
+    let is_pairs = |packed: &[u8], below: usize| {
+        codec::pairs::<i64>(packed).all(|pair| pair.is_some_and(|pair| (pair.1 as usize) < below))
+    };
     let is_people = body.people.is_empty() || body.people.len() == n;
-    let is_sound = seats.iter().all(is_seat)
+    let is_sound = is_pairs(&seats, n)
+        && is_pairs(&contexts, usize::MAX)
+        && is_pairs(&scales, usize::MAX)
         && body.globals.weights.len() == n
         && is_people
         && body.people.iter().all(|&person| body.people.get(person as usize) == Some(&person));
@@ -123,12 +143,12 @@ fn part(bytes: &[u8]) -> Option<Stored> {
 }
 
 /// The next packed list.
-fn list<R: From<i64>>(bytes: &mut &[u8]) -> Option<Vec<(R, u32)>> {
+fn list(bytes: &mut &[u8]) -> Option<Vec<u8>> {
     let (length, rest) = bytes.split_at_checked(4)?;
     let length = u32::from_le_bytes(length.try_into().ok()?) as usize;
     let (packed, rest) = rest.split_at_checked(length)?;
     *bytes = rest;
-    codec::unpack(packed)
+    Some(packed.to_vec())
 }
 
 impl Stored {
@@ -139,12 +159,13 @@ impl Stored {
         let body = &self.body;
         let weights: HashMap<NameRow, f64> = body.globals.name_weights.iter().copied().collect();
         let weights = rows.names.iter().map(|row| weights.get(row).copied());
+        let scales = unpacked(&self.scales, &rows.faces).into_iter();
         Memory {
             chain: body.chain,
             sweep: body.sweep,
-            identities: by_row(&self.seats, &rows.faces).collect(),
-            scales: by_row(&self.scales, &rows.faces).map(|scale| scale.map(|scale| scale as u8)).collect(),
-            contexts: by_row(&self.contexts, &rows.frames).collect(),
+            identities: unpacked(&self.seats, &rows.faces),
+            scales: scales.map(|scale| scale.map(|scale| scale as u8)).collect(),
+            contexts: unpacked(&self.contexts, &rows.frames),
             names: body.names.iter().map(|name| name.and_then(label)).collect(),
             people: body.people.clone(),
             globals: body.globals.with_names(weights.chain([Some(body.unknown_weight)]).collect()),
@@ -154,8 +175,9 @@ impl Stored {
     /// As a draw, when it is about exactly these faces, frames and names.
     fn draw(&self, rows: &Rows) -> Option<Draw> {
         let names = self.body.globals.name_weights.iter().map(|weight| &weight.0);
-        let is_current = self.seats.len() == rows.faces.len()
-            && self.contexts.len() == rows.frames.len()
+        let is_of = |packed: &[u8], n: usize| codec::pairs::<i64>(packed).count() == n;
+        let is_current = is_of(&self.seats, rows.faces.len())
+            && is_of(&self.contexts, rows.frames.len())
             && names.eq(&rows.names);
         is_current.then(|| self.memory(rows).into_draw()).flatten()
     }
@@ -279,9 +301,9 @@ impl Library {
         let mut chains = self.chains()?;
         let connection: &Connection = &self.connection;
         for stored in &mut chains {
-            stored.seats.retain(|seat| is_kept(seat.0));
-            stored.scales.retain(|scale| is_kept(scale.0));
-            stored.contexts.retain(|context| is_kept_frame(context.0));
+            stored.seats = repacked(&stored.seats, &is_kept);
+            stored.scales = repacked(&stored.scales, &is_kept);
+            stored.contexts = repacked(&stored.contexts, &is_kept_frame);
             stored.body.globals.name_weights.retain(|weight| is_kept_name(weight.0));
             let names = stored.body.names.iter_mut();
             names.for_each(|name| *name = name.filter(|&row| is_kept_name(row)));
