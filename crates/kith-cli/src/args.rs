@@ -275,9 +275,9 @@ pub struct SimulateOptions {
     /// How many people
     #[arg(long, default_value_t = 34, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub people: u32,
-    /// How many frames (camera, model)
-    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
-    pub frames: u32,
+    /// How many frames (camera, model) [default: 200, of the model 60]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    pub frames: Option<u32>,
     /// How many photos of each person (gallery)
     #[arg(long, default_value_t = 40, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub photos: u32,

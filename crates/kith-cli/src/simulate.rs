@@ -115,13 +115,16 @@ fn before_camera(
         let contexts = camera.contexts.clone();
         // A stream of its own: names are dealt from the driver's.
         let encounters = camera.start(source, random::stream(options.seed, 0))?;
-        for frame in encounters.take(options.frames as usize) {
+        for frame in encounters.take(options.frames.unwrap_or(200) as usize) {
             push(Some(&contexts[frame.context]), &frame.people, &frame.embeddings)?;
         }
     }
     let data = data.expect("there is at least one person with a photo");
     Ok(Scene { data, people, names })
 }
+
+/// Draws of the model are given up after so many faces have been seated: some seconds.
+const MOST_SEATED: usize = 10_000_000;
 
 /// One to three faces a frame, the frames dealt over three contexts, everything else from the model.
 fn from_model(options: &SimulateOptions, rng: &mut Rng) -> anyhow::Result<Scene> {
@@ -140,12 +143,21 @@ fn from_model(options: &SimulateOptions, rng: &mut Rng) -> anyhow::Result<Scene>
     };
     let blank = vec![0.0; model.face.dimension()];
     let mut layout = Dataset::empty(blank.len())?;
-    for frame in 0..options.frames as usize {
+    let n_frames = options.frames.unwrap_or(60) as usize;
+    for frame in 0..n_frames {
         let context = ["home", "work", "gym"][frame % 3];
         let faces = vec![NewFace { embedding: &blank, name: None }; 1 + rng.below(3)];
         layout.push_frame(Some(context), &faces)?;
     }
-    let (state, target) = prior::draw(&Target::new(model, layout)?, rng);
+    let repeat = model.repeat;
+    let n_draws = MOST_SEATED.div_ceil(layout.n_faces());
+    let drawn = prior::draw_within(n_draws, &Target::new(model, layout)?, rng);
+    let (state, target) = drawn.with_context(|| {
+        format!(
+            "found somebody twice in a frame in each of {n_draws} draws of {n_frames} frames, wanted fewer --frames, or \
+             frame.repeat nearer to 1 than {repeat} in --model"
+        )
+    })?;
     let data = target.into_data();
     let slot = |face| state.seating().identity_of(face).expect("every face is seated").index();
     let slots: Vec<u32> = data.faces().map(|face| slot(face) as u32).collect();

@@ -225,6 +225,11 @@ fn simulated_people_have_frames_contexts_names_and_truth() {
 
     let (_, err) = done(kith(&folder, &["simulate", "--kind", "model", "--frames", "30", "--out", "drawn"]));
     assert!(err.starts_with("drawn: ") && err.ends_with("people on 30 frames\n"), "{err}");
+    // Somebody is twice in some frame of so many, whatever is drawn.
+    let refused = kith(&folder, &["simulate", "--kind", "model", "--frames", "3000", "--out", "never"]);
+    let err = String::from_utf8(refused.stderr).unwrap();
+    assert!(!refused.status.success() && err.contains("wanted fewer --frames"), "{err}");
+    assert!(!folder.path().join("never").exists());
 }
 
 #[cfg(unix)]

@@ -15,17 +15,25 @@ use crate::target::Target;
 /// probability `repeat^pairs`, and all in proportion to the probability of the layout's statements, so that
 /// they follow exactly the joint that the kernels leave invariant.
 pub fn draw(layout: &Target, rng: &mut Rng) -> (State, Target) {
+    draw_within(usize::MAX, layout, rng).expect("it goes on until one is accepted")
+}
+
+/// As [`draw`]; `None` where none of so many draws is accepted.
+pub fn draw_within(n_draws: usize, layout: &Target, rng: &mut Rng) -> Option<(State, Target)> {
     let unsaid = layout.unsaid();
-    loop {
-        let mut target = layout.clone();
+    for _ in 0..n_draws {
         let mut state = draw_latent(&unsaid, rng);
-        let is_accepted = rng.uniform().ln() < ln_accepted(&state, layout);
-        if is_accepted && draw_names(&state, &mut target, rng) {
+        if rng.uniform().ln() >= ln_accepted(&state, layout) {
+            continue;
+        }
+        let mut target = layout.clone();
+        if draw_names(&state, &mut target, rng) {
             draw_embeddings(&state, &mut target, rng);
             state.refresh(&target);
-            return (state, target);
+            return Some((state, target));
         }
     }
+    None
 }
 
 /// As [`draw`], for a face model that is a factor Phi(X | z, lambda) of the joint and no density of faces: to
