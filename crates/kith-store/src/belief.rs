@@ -90,10 +90,8 @@ impl Believed {
         let people = library.made_out(self.belief.draws(), &self.rows, touched)?;
         let chains = Bodies::of(&self.belief.now(), &self.rows);
         let draws = Bodies::of(self.belief.draws(), &self.rows);
-        let bounds = self.bounds(library)?;
         library.write(|_| {
             library.remember(&chains, &draws)?;
-            bounds.iter().try_for_each(|bounds| library.keep_bounds(bounds))?;
             library.set_people(&people, &self.rows)?;
             library.set(BELIEVED, self.rows.last_evidence())
         })

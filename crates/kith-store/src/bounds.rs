@@ -121,12 +121,6 @@ impl Envelopes for StoredEnvelopes {
     }
 }
 
-/// Bounds and envelopes as they are stored.
-pub(crate) struct BoundsBody {
-    bounds: Vec<u8>,
-    envelopes: Vec<(u32, Vec<u8>)>,
-}
-
 /// What is kept beside draws, for the model that it was made with.
 struct Kept {
     model: u32,
@@ -181,16 +175,41 @@ fn next<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
 }
 
 impl Believed {
-    /// What questions about few faces need, where there are many; made before a transaction begins.
-    pub(crate) fn bounds(&self, library: &Library) -> Result<Option<BoundsBody>, StoreError> {
-        if !library.is_large(self.rows.faces.len())? {
-            return Ok(None);
+    /// Keeps what questions about few faces need, where there are many and it is not there. It goes with the draws
+    /// whenever others are kept; whoever has time makes it again.
+    pub fn keep_bounds(&self, library: &Library) -> Result<(), StoreError> {
+        if !library.is_large_file()? || library.kept_bounds()?.is_some() {
+            return Ok(());
         }
+        let read = library.read_so_far()?;
+        // Others may have learnt, or said something, since these draws were read.
+        let seats = |draws: &[Draw]| -> Vec<(Vec<u32>, Vec<u8>)> {
+            draws.iter().map(|draw| (draw.identities.clone(), draw.scales.clone())).collect()
+        };
+        let is_kept = |draws: Vec<Draw>| seats(&draws) == seats(self.belief.draws());
+        if read.1 != Some(self.rows.last_evidence()) || !library.draws(&self.rows)?.is_some_and(is_kept) {
+            return Ok(());
+        }
+        let bounds = self.bounds(library)?;
         let envelopes = self.belief.posterior().envelopes(self.belief.target());
-        Ok(Some(BoundsBody { bounds: self.bounds_alone(library)?, envelopes }))
+        let kept = library.write(|connection| {
+            if library.read_so_far()? != read {
+                return Ok(());
+            }
+            library.run(|| connection.execute_batch("DELETE FROM bounds; DELETE FROM envelopes"))?;
+            library.run(|| connection.execute("INSERT INTO bounds (body) VALUES (?1)", [&bounds]))?;
+            library.seal(Of::Bounds, connection.last_insert_rowid(), &bounds)?;
+            for (number, envelope) in &envelopes {
+                let insert = "INSERT INTO envelopes VALUES (?1, ?2)";
+                library.run(|| connection.prepare_cached(insert)?.execute(params![number, envelope]))?;
+                library.seal(Of::Envelope, i64::from(*number), envelope)?;
+            }
+            Ok(())
+        });
+        if_it_could_be(kept)
     }
 
-    fn bounds_alone(&self, library: &Library) -> Result<Vec<u8>, StoreError> {
+    fn bounds(&self, library: &Library) -> Result<Vec<u8>, StoreError> {
         let target = self.belief.target();
         let row = |face: FaceId| self.rows.faces[face.index()];
         let odd = target.all_odd().iter().map(|(&face, &odd)| (row(face), odd, row(odd.look_alike)));
@@ -227,7 +246,7 @@ impl Outlined {
         let Some(Words { said, chains, read }) = &self.words else { return Ok(()) };
         let Believed { belief, rows } = &self.believed;
         let (chains, draws) = (Bodies::of(chains, rows), Bodies::of(belief.draws(), rows));
-        let bounds = self.believed.bounds_alone(library)?;
+        let bounds = self.believed.bounds(library)?;
         let person_of = library.person_of_faces(rows)?;
         let people: BTreeSet<PersonId> = said.iter().filter_map(|face| person_of[face.index()]).collect();
         let named = |person: PersonId| {
@@ -251,11 +270,7 @@ impl Outlined {
             }
             library.set(BELIEVED, rows.last_evidence())
         });
-        match kept {
-            // Another process writes: the answer is as good without being kept.
-            Ok(()) | Err(StoreError::Busy { .. }) => Ok(()),
-            Err(error) => Err(error),
-        }
+        if_it_could_be(kept)
     }
 }
 
@@ -272,24 +287,26 @@ impl Library {
                 return answer;
             }
         }
-        question(&Believed::open(self)?)
+        let believed = Believed::open(self)?;
+        let answer = question(&believed)?;
+        believed.keep_bounds(self)?;
+        Ok(answer)
     }
 
     /// Takes in what was said since, where it moves nobody, and the library is large; otherwise nothing is done.
     pub fn take_in_words(&self) -> Result<(), StoreError> {
         let is_new = self.get(BELIEVED)? != Some(self.last_evidence()?);
-        if is_new && self.is_large(self.n_faces()?)? { self.outlined().map(drop) } else { Ok(()) }
+        if is_new { self.outlined().map(drop) } else { Ok(()) }
     }
 
     fn outlined(&self) -> Result<Option<Outlined>, StoreError> {
-        // In a file of its own a second reader sees the same; a copy in memory has been read already.
-        let is_file = self.connection.path().is_some_and(|path| !path.is_empty());
-        if !is_file || !self.is_large(self.n_faces()?)? {
+        if !self.is_large_file()? {
             return Ok(None);
         }
+        let beside = Self::open(self.path())?;
         // One read transaction: nothing that another process writes meanwhile is half-seen.
         let reading = self.run(|| self.connection.unchecked_transaction())?;
-        let outlined = self.outlined_inside()?;
+        let outlined = self.outlined_inside(beside)?;
         self.run(|| reading.finish())?;
         if let Some(outlined) = outlined.as_ref().filter(|outlined| outlined.is_sound()) {
             outlined.keep(self)?;
@@ -297,13 +314,16 @@ impl Library {
         Ok(outlined)
     }
 
-    fn outlined_inside(&self) -> Result<Option<Outlined>, StoreError> {
+    fn outlined_inside(&self, beside: Self) -> Result<Option<Outlined>, StoreError> {
         let (Some(since), true, Some(kept)) =
             (self.get(BELIEVED)?, self.is_all_of_somebody()?, self.kept_bounds()?)
         else {
             return Ok(None);
         };
-        let Some(beside) = self.beside()? else { return Ok(None) };
+        beside.run(|| beside.connection.execute_batch("BEGIN"))?;
+        if beside.read_so_far()? != self.read_so_far()? {
+            return Ok(None);
+        }
         let beside = Arc::new(Mutex::new(beside));
         let envelopes: Option<Arc<dyn Envelopes>> = Some(Arc::new(StoredEnvelopes(beside.clone())));
         let is_sound = Arc::new(AtomicBool::new(true));
@@ -336,21 +356,16 @@ impl Library {
         Ok(Some(Outlined { believed: Believed { belief, rows }, is_sound, words }))
     }
 
-    /// The library once more, as it was when the caller's transaction began.
-    fn beside(&self) -> Result<Option<Self>, StoreError> {
-        let beside = Self::open(self.path())?;
-        beside.run(|| beside.connection.execute_batch("BEGIN"))?;
-        Ok((beside.read_so_far()? == self.read_so_far()?).then_some(beside))
-    }
-
     fn read_so_far(&self) -> Result<Read, StoreError> {
         let newest = "SELECT max(id) FROM draws";
         Ok((self.run(|| self.connection.query_row(newest, [], |row| row.get(0)))?, self.get(BELIEVED)?))
     }
 
-    /// Whether so many faces are too many to be read for every question.
-    fn is_large(&self, n_faces: usize) -> Result<bool, StoreError> {
-        Ok(n_faces * self.dimension()?.unwrap_or(0) >= self.many_numbers.get())
+    /// Whether there are too many faces to be read for every question, in a file of its own: there a second reader sees
+    /// the same, and a copy in memory has been read already.
+    fn is_large_file(&self) -> Result<bool, StoreError> {
+        let is_file = self.connection.path().is_some_and(|path| !path.is_empty());
+        Ok(is_file && self.n_faces()? * self.dimension()?.unwrap_or(0) >= self.many_numbers.get())
     }
 
     /// Tells somebody every embedding that is as it was stored; adds up what that returns.
@@ -404,17 +419,13 @@ impl Library {
             Ok(spoilt.into_iter().filter(|&is_spoilt| is_spoilt).count())
         })
     }
+}
 
-    /// Keeps bounds of draws that were just remembered, inside the caller's transaction. Earlier ones went with theirs.
-    pub(crate) fn keep_bounds(&self, body: &BoundsBody) -> Result<(), StoreError> {
-        self.run(|| self.connection.execute("INSERT INTO bounds (body) VALUES (?1)", [&body.bounds]))?;
-        self.seal(Of::Bounds, self.connection.last_insert_rowid(), &body.bounds)?;
-        for (number, envelope) in &body.envelopes {
-            let insert = "INSERT INTO envelopes VALUES (?1, ?2)";
-            self.run(|| self.connection.prepare_cached(insert)?.execute(params![number, envelope]))?;
-            self.seal(Of::Envelope, i64::from(*number), envelope)?;
-        }
-        Ok(())
+/// What was kept, or not because another process writes: an answer is as good without.
+fn if_it_could_be(kept: Result<(), StoreError>) -> Result<(), StoreError> {
+    match kept {
+        Err(StoreError::Busy { .. }) => Ok(()),
+        kept => kept,
     }
 }
 
@@ -439,7 +450,7 @@ mod tests {
         };
         library.add(&(0..36).map(frame).collect::<Vec<_>>(), None).unwrap();
         library.many_numbers.set(0);
-        Believed::open(&library).unwrap();
+        Believed::open(&library).unwrap().keep_bounds(&library).unwrap();
         library
     }
 

@@ -81,7 +81,8 @@ fn learn(library: &Library, crowd: &Crowd, seed: u64) -> anyhow::Result<Vec<Figu
     };
     let mut told = Told { prior: &mut |_| (), begins: &mut |_| (), goes_on: &mut goes_on };
     let plan = Plan { sweeps: None, chains: None, seed: Some(seed), least: 0 };
-    let (_, changes) = Believed::learn(library, &plan, &Watch::nobody(), &mut told)?;
+    let (believed, changes) = Believed::learn(library, &plan, &Watch::nobody(), &mut told)?;
+    believed.keep_bounds(library)?;
     let passed = started.elapsed().as_secs_f64();
     let mut found = vec![0; crowd.truth.len()];
     for (number, person) in library.people()?.iter().enumerate() {

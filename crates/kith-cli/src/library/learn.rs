@@ -47,6 +47,7 @@ pub fn run(options: &LearnOptions) -> anyhow::Result<Outcome> {
     };
     let mut told = Told { prior: &mut prior, begins: &mut begins, goes_on: &mut goes_on };
     let (believed, changes) = Believed::learn(&library, &plan, &watch, &mut told)?;
+    believed.keep_bounds(&library)?;
     sweeps.finish_and_clear();
     library.take_notes().into_iter().for_each(note);
     let (n_faces, n_people) = (believed.rows.faces.len(), library.people()?.len());
