@@ -7,7 +7,12 @@ pub fn to_bytes(embedding: &[f32]) -> Vec<u8> {
 
 /// An embedding as it was stored.
 pub fn from_bytes(bytes: &[u8]) -> Vec<f32> {
-    bytes.chunks_exact(4).map(|chunk| f32::from_le_bytes(chunk.try_into().expect("four bytes"))).collect()
+    numbers(bytes).collect()
+}
+
+/// Its numbers, one by one.
+pub fn numbers(bytes: &[u8]) -> impl Iterator<Item = f32> {
+    bytes.as_chunks().0.iter().map(|chunk| f32::from_le_bytes(*chunk))
 }
 
 /// Pairs (id, number), the ids ascending.

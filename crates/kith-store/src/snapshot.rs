@@ -53,8 +53,7 @@ impl Library {
 
     /// The library as it is now, inside the caller's transaction.
     pub(crate) fn snapshot_inside(&self) -> Result<Snapshot, StoreError> {
-        let mut snapshot = self.without_faces()?;
-        self.read_frames(&mut snapshot)?;
+        let mut snapshot = self.with_frames(self.without_faces()?)?;
         for line in &snapshot.rows.set_aside {
             self.note(format!("{line}; it is left out, and `kith forget` removes it"));
         }
@@ -68,7 +67,7 @@ impl Library {
         &self,
         embeddings: impl FnOnce(&[FaceRow]) -> Result<Embeddings, DataError>,
     ) -> Result<Snapshot, StoreError> {
-        let Snapshot { data, mut rows } = self.without_faces()?;
+        let snapshot = self.without_faces()?;
         // Both are in indexes: the pages of embeddings are not touched.
         let of_frame: Vec<(FrameRow, FaceRow)> =
             self.pairs("SELECT frame, id FROM faces ORDER BY frame, id")?;
@@ -78,6 +77,23 @@ impl Library {
             Ok(place) => std::mem::take(&mut keys[place].1),
             Err(_) => String::new(),
         };
+        let is_seen = |row: &FaceRow| !snapshot.rows.ignored.contains(row);
+        let of_frame = of_frame.into_iter().filter(|(_, row)| is_seen(row));
+        let faces: Vec<Row> =
+            of_frame.map(|(frame, id)| Row { id, key: key_of(id), frame, is_as_stored: true }).collect();
+        let rows: Vec<FaceRow> = faces.iter().map(|face| face.id).collect();
+        let mut snapshot = self.with_faces(snapshot, faces, embeddings(&rows)?)?;
+        snapshot.take_in_words()?;
+        Ok(snapshot)
+    }
+
+    /// The same with faces in their frames, in order.
+    fn with_faces(
+        &self,
+        Snapshot { data, mut rows }: Snapshot,
+        faces: Vec<Row>,
+        embeddings: Embeddings,
+    ) -> Result<Snapshot, StoreError> {
         let contexts: HashMap<FrameRow, i64> = match data.contexts() {
             [] => HashMap::new(),
             _ => {
@@ -86,24 +102,18 @@ impl Library {
         };
         let numbers = self.texts("contexts")?.into_iter().map(|(row, _)| row).zip((0..).map(ContextId));
         let numbers: HashMap<i64, ContextId> = numbers.collect();
-        let mut frame_of: Vec<FrameId> = Vec::with_capacity(of_frame.len());
-        rows.face_of.reserve(of_frame.len());
-        for (frame, row) in of_frame {
-            if rows.ignored.contains(&row) {
-                continue;
-            }
-            if rows.frames.last() != Some(&frame) {
-                rows.frames.push(frame);
+        let mut frame_of: Vec<FrameId> = Vec::with_capacity(faces.len());
+        rows.face_of.reserve(faces.len());
+        for face in faces {
+            if rows.frames.last() != Some(&face.frame) {
+                rows.frames.push(face.frame);
             }
             frame_of.push(FrameId::new(rows.frames.len() - 1));
-            rows.push_face(row, key_of(row));
+            rows.push_face(face.id, face.key);
         }
         let given = |frame: &FrameRow| contexts.get(frame).and_then(|row| numbers.get(row)).copied();
         let contexts = rows.frames.iter().map(given).collect();
-        let data = data.with_faces(embeddings(&rows.faces)?, frame_of, contexts)?;
-        let mut snapshot = Snapshot { data, rows };
-        snapshot.take_in_words()?;
-        Ok(snapshot)
+        Ok(Snapshot { data: data.with_faces(embeddings, frame_of, contexts)?, rows })
     }
 
     /// The log, names and contexts.
@@ -161,68 +171,66 @@ impl Library {
         })
     }
 
-    fn read_frames(&self, snapshot: &mut Snapshot) -> Result<(), StoreError> {
-        let query = "SELECT faces.id, faces.key, frame, embedding, contexts.name FROM faces \
-                     JOIN frames ON frames.id = frame LEFT JOIN contexts ON contexts.id = frames.context \
-                     ORDER BY frame, faces.id";
-        let sums = self.sums(Of::Face)?;
-        let rows: Vec<Row> = self.run(|| {
+    fn with_frames(&self, mut snapshot: Snapshot) -> Result<Snapshot, StoreError> {
+        let query = "SELECT faces.id, faces.key, frame, embedding FROM faces \
+                     JOIN frames ON frames.id = frame ORDER BY frame, faces.id";
+        let (sums, dimension) = (self.sums(Of::Face)?, snapshot.data.dimension());
+        let (mut faces, mut values) = (Vec::new(), Vec::with_capacity(self.n_faces()? * dimension));
+        let mut other_length = None;
+        self.run(|| {
             let mut query = self.connection.prepare(query)?;
-            let row = |row: &rusqlite::Row<'_>| {
+            let mut read = query.query([])?;
+            while let Some(row) = read.next()? {
                 let id: FaceRow = row.get(0)?;
+                if snapshot.rows.ignored.contains(&id) {
+                    continue;
+                }
                 let bytes = row.get_ref(3)?.as_blob().unwrap_or_default();
-                Ok(Row {
-                    id,
-                    is_as_stored: sums.agree(id.0, bytes),
-                    key: row.get(1)?,
-                    frame: row.get(2)?,
-                    embedding: codec::from_bytes(bytes),
-                    context: row.get(4)?,
-                })
-            };
-            query.query_map([], row)?.collect()
-        })?;
-        let rows: Vec<Row> =
-            rows.into_iter().filter(|row| !snapshot.rows.ignored.contains(&row.id)).collect();
-        let (rows, set_aside) = without_strange(rows);
-        snapshot.rows.set_aside = set_aside;
-        for rows in rows.chunk_by(|a, b| a.frame == b.frame) {
-            let faces: Vec<NewFace<'_>> =
-                rows.iter().map(|row| NewFace { embedding: &row.embedding, name: None }).collect();
-            snapshot.data.push_frame(rows[0].context.as_deref(), &faces)?;
-            snapshot.rows.frames.push(rows[0].frame);
-            for row in rows {
-                snapshot.rows.push_face(row.id, row.key.clone());
+                let is_as_stored = sums.agree(id.0, bytes);
+                faces.push(Row { id, key: row.get(1)?, frame: row.get(2)?, is_as_stored });
+                if is_as_stored && bytes.len() != 4 * dimension {
+                    other_length = other_length.or(Some(bytes.len() / 4));
+                }
+                values.extend(codec::numbers(bytes).chain(std::iter::repeat(0.0)).take(dimension));
             }
+            Ok(())
+        })?;
+        if let Some(found) = other_length {
+            return Err(DataError::Dimension { found, wanted: dimension }.into());
         }
-        Ok(())
+        snapshot.rows.set_aside = leave_out_strange(&mut faces, &mut values, dimension);
+        self.with_faces(snapshot, faces, Embeddings::new(values, dimension)?)
     }
 }
 
-/// A face as it is stored.
+/// A face as it is stored, but for its embedding.
 struct Row {
     id: FaceRow,
     key: String,
     frame: FrameRow,
-    embedding: Vec<f32>,
     is_as_stored: bool,
-    context: Option<String>,
 }
 
-/// Faces that can be of one library; and of the others why they cannot.
-fn without_strange(rows: Vec<Row>) -> (Vec<Row>, Vec<String>) {
-    let embeddings: Vec<&[f32]> = rows.iter().map(|row| row.embedding.as_slice()).collect();
+/// Leaves faces that can be of one library; says of the others why they cannot.
+fn leave_out_strange(faces: &mut Vec<Row>, values: &mut Vec<f32>, dimension: usize) -> Vec<String> {
+    let embeddings: Vec<&[f32]> = values.chunks_exact(dimension).collect();
     let lengths = Lengths::of(embeddings.iter().copied());
     let mut wrong: BTreeMap<usize, String> = stages::strange(&embeddings, &[], &lengths)
         .into_iter()
         .map(|(row, why)| (row, why.to_string()))
         .collect();
-    for (number, _) in rows.iter().enumerate().filter(|(_, row)| !row.is_as_stored) {
+    for (number, _) in faces.iter().enumerate().filter(|(_, face)| !face.is_as_stored) {
         wrong.insert(number, "found an embedding that is not the one that was stored".to_owned());
     }
-    let told = wrong.iter().map(|(&row, why)| format!("face {}: {why}", rows[row].key)).collect();
-    let kept = rows.into_iter().enumerate().filter(|(number, _)| !wrong.contains_key(number));
-    (kept.map(|(_, row)| row).collect(), told)
+    let told = wrong.iter().map(|(&row, why)| format!("face {}: {why}", faces[row].key)).collect();
+    if !wrong.is_empty() {
+        let is_right = |row: &usize| !wrong.contains_key(row);
+        let right = (0..faces.len()).filter(is_right);
+        *values = right.flat_map(|row| values[row * dimension..][..dimension].to_vec()).collect();
+        let mut row = 0..;
+        faces.retain(|_| row.next().is_some_and(|row| is_right(&row)));
+    }
+    told
 }
 
 impl Rows {
