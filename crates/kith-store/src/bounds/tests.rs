@@ -1,0 +1,161 @@
+//! Answers by bounds against those of all faces; words in place; what goes with the draws.
+
+use kith::predict::NewPhoto;
+
+use super::*;
+use crate::{Forget, Kind, NewFace, NewFrame, Saying, Who};
+
+const DIMENSION: usize = 32;
+
+/// Twelve people, six photos of each, that lie apart but not far; learnt from, and taken for large.
+fn library(folder: &tempfile::TempDir) -> Library {
+    let library = Library::open_or_create(&folder.path().join("lib")).unwrap();
+    let face = |k: usize| NewFace { key: format!("f{k}"), embedding: look(k), ..NewFace::default() };
+    let frame = |k: usize| NewFrame {
+        key: Some(format!("m{k}")),
+        context: (!k.is_multiple_of(5)).then(|| ["home", "work"][k % 2].to_owned()),
+        faces: vec![face(2 * k), face(2 * k + 1)],
+        ..NewFrame::default()
+    };
+    library.add(&(0..36).map(frame).collect::<Vec<_>>(), None).unwrap();
+    library.many_numbers.set(0);
+    Believed::open(&library).unwrap().keep_bounds(&library).unwrap();
+    library
+}
+
+/// The looks of photo k: those of person k % 12, and some of its own.
+fn look(k: usize) -> Vec<f32> {
+    let part = |seed: usize, d: usize| {
+        let x = (seed * 7919 + d * 104_729 + 13) as f64;
+        (((x * 12.9898).sin() * 43758.5453).fract() * 2.0) as f32
+    };
+    (0..DIMENSION).map(|d| part(k % 12, d) + 0.45 * part(100 + k, d)).collect()
+}
+
+fn say(library: &Library, kind: Kind, face: &str, other: Option<&str>, name: Option<&str>) {
+    let [face, other] = [Some(face), other].map(|key| key.map(|key| library.face(key).unwrap()));
+    library.say("me", &[Saying { kind, face: face.unwrap(), other, name }]).unwrap();
+}
+
+fn who(library: &Library, key: &str) -> Who {
+    let row = library.face(key).unwrap();
+    library.asked(|believed| believed.who(library, believed.rows.face_of(row).unwrap())).unwrap()
+}
+
+fn n_bounds(library: &Library) -> i64 {
+    library.connection.query_row("SELECT count(*) FROM bounds", [], |row| row.get(0)).unwrap()
+}
+
+/// Whether the next question reads few faces.
+fn is_outlined(library: &Library) -> bool {
+    library.outlined().unwrap().is_some()
+}
+
+fn assert_near(a: &Who, b: &Who, what: &str) {
+    let kinds = |who: &Who| [who.answer.acquainted, who.answer.familiar, who.answer.stranger];
+    for (a, b) in kinds(a).into_iter().zip(kinds(b)) {
+        assert!((a - b).abs() < 1e-5, "{what}: {a} {b}");
+    }
+    let (p, q) = (a.person.map(|of| of.1), b.person.map(|of| of.1));
+    assert!(a.person.map(|of| of.0) == b.person.map(|of| of.0), "{what}: {:?} {:?}", a.person, b.person);
+    assert!((p.unwrap_or(0.0) - q.unwrap_or(0.0)).abs() < 1e-5, "{what}: {p:?} {q:?}");
+}
+
+#[test]
+fn answers_by_bounds_are_those_of_all_faces_whoever_is_asked_about() {
+    let folder = tempfile::tempdir().unwrap();
+    let library = library(&folder);
+    assert!(n_bounds(&library) == 1 && is_outlined(&library));
+    let whole = Believed::open(&library).unwrap();
+    for (face, key) in whole.belief.faces().zip(&whole.rows.keys).step_by(5) {
+        assert_near(&who(&library, key), &whole.who(&library, face).unwrap(), key);
+    }
+    // Somebody known, somebody between two people, and somebody far from all.
+    let between: Vec<f32> = look(3).iter().zip(look(4)).map(|(a, b)| 0.5 * (a + b)).collect();
+    let far: Vec<f32> = look(500).iter().map(|x| -3.0 * x).collect();
+    for (k, embedding) in [look(12 * 50 + 3), between, far].iter().enumerate() {
+        let photos = [NewPhoto { context: None, faces: vec![embedding] }];
+        let answer = |believed: &Believed| {
+            believed.who_is_on(&library, &photos, &|| ()).map(|mut all| all.remove(0).remove(0))
+        };
+        assert_near(&library.asked(answer).unwrap(), &answer(&whole).unwrap(), &k.to_string());
+    }
+}
+
+#[test]
+fn a_word_that_moves_nobody_is_taken_in_where_everybody_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let library = library(&folder);
+    let seats = |library: &Library| -> Vec<Vec<u32>> {
+        let believed = Believed::open(library).unwrap();
+        believed.belief.draws().iter().map(|draw| draw.identities.clone()).collect()
+    };
+    let before = seats(&library);
+    say(&library, Kind::Name, "f3", None, Some("Ann"));
+    assert!(!library.is_believed().unwrap() && is_outlined(&library) && library.is_believed().unwrap());
+    let p = |who: Who| who.answer.names.first().map_or(0.0, |name| name.p);
+    assert!(p(who(&library, "f3")) > 0.99 && p(who(&library, "f15")) > 0.9, "another photo of them");
+    assert!(p(who(&library, "f4")) < 0.1, "somebody else");
+    let ann = library.people().unwrap().remove(0);
+    assert_eq!((ann.name.as_deref(), ann.faces.len()), (Some("Ann"), 6));
+    assert!(seats(&library) == before, "nobody moved");
+    assert_eq!(library.check().unwrap().faults, [""; 0]);
+    // What agrees with where faces are moves nobody either; and it counts.
+    say(&library, Kind::Same, "f3", Some("f27"), None);
+    say(&library, Kind::Not, "f4", None, Some("Ann"));
+    assert!(is_outlined(&library) && library.is_believed().unwrap());
+    assert!(seats(&library) == before);
+    let learnt = Believed::open(&library).unwrap();
+    assert_eq!(learnt.belief.target().data().evidence().statements().len(), 2);
+    assert_eq!(learnt.belief.target().all_odd().len(), library.kept_bounds().unwrap().unwrap().odd.len());
+}
+
+#[test]
+fn a_word_that_moves_somebody_is_left_to_chains() {
+    let folder = tempfile::tempdir().unwrap();
+    let library = library(&folder);
+    say(&library, Kind::Different, "f3", Some("f15"), None);
+    assert!(!is_outlined(&library) && !library.is_believed().unwrap());
+    let [first, second] = ["f3", "f15"].map(|key| who(&library, key).person.unwrap().0);
+    assert_ne!(first, second);
+    assert!(library.is_believed().unwrap() && is_outlined(&library), "the next question reads few faces");
+    // What is taken back, and faces that are ignored, are for chains, too.
+    library.undo("me", 1).unwrap();
+    assert!(!is_outlined(&library));
+    say(&library, Kind::Ignore, "f70", None, None);
+    assert!(!is_outlined(&library));
+    assert!(who(&library, "f71").answer.stranger < 0.5 && is_outlined(&library));
+    let whole = Believed::open(&library).unwrap();
+    let face = whole.rows.face_of(library.face("f71").unwrap()).unwrap();
+    assert_near(&who(&library, "f71"), &whole.who(&library, face).unwrap(), "f71");
+}
+
+#[test]
+fn bounds_go_with_draws_and_are_of_one_model_and_a_face_that_was_changed_is_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    let library = library(&folder);
+    let flip =
+        "UPDATE faces SET embedding = CAST(x'0000a03f' || substr(embedding, 5) AS BLOB) WHERE key = 'f3'";
+    library.connection.execute(flip, []).unwrap();
+    assert!(is_outlined(&library), "nothing of it was read");
+    who(&library, "f15");
+    let notes = library.take_notes();
+    assert!(notes.iter().any(|note| note.contains("face f3: found an embedding that is not")), "{notes:?}");
+    let folder = tempfile::tempdir().unwrap();
+    let library = self::library(&folder);
+    library.set(SETTINGS, "{\"evidence\": {\"odd\": 0.002}}".to_owned()).unwrap();
+    assert!(!is_outlined(&library), "of another model");
+    let n = |what: &str| -> i64 {
+        library.connection.query_row(&format!("SELECT count(*) FROM {what}"), [], |row| row.get(0)).unwrap()
+    };
+    let sums = "sums WHERE of IN ('bounds', 'envelopes')";
+    assert!(n("envelopes") > 5 && n(sums) == 1 + n("envelopes"), "{}", n("envelopes"));
+    library
+        .connection
+        .execute("UPDATE envelopes SET body = zeroblob(length(body)) WHERE number % 2 = 0", [])
+        .unwrap();
+    let faults = library.check().unwrap().faults;
+    assert!(faults.len() == 1 && faults[0].contains("of the bounds that cannot be read"), "{faults:?}");
+    library.forget(&Forget::Face("f0".to_owned()), false).unwrap();
+    assert_eq!([n("bounds"), n("envelopes"), n(sums)], [0; 3]);
+}
