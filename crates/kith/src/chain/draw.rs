@@ -119,6 +119,24 @@ impl<C, N> Draw<C, N> {
         }
     }
 
+    /// The seats of some faces alone, in their order, in the draw of all.
+    pub fn of_some(&self, faces: &[FaceId]) -> Self
+    where
+        C: Clone,
+        N: Clone,
+    {
+        Self {
+            chain: self.chain,
+            sweep: self.sweep,
+            identities: faces.iter().map(|face| self.identities[face.index()]).collect(),
+            scales: Vec::new(),
+            contexts: Vec::new(),
+            names: self.names.clone(),
+            people: self.people.clone(),
+            globals: self.globals.clone(),
+        }
+    }
+
     /// How many people there are: I, but for second looks.
     pub fn n_people(&self) -> usize {
         self.n_identities() - (0..).zip(&self.people).filter(|(identity, person)| identity != *person).count()
@@ -200,7 +218,7 @@ impl Draw {
 
     /// A face becomes somebody of whom nothing else is known, with the share of pi_0' that a new identity has
     /// on average.
-    fn set_apart(&mut self, face: FaceId) {
+    pub(super) fn set_apart(&mut self, face: FaceId) {
         let new = self.names.len() as u32;
         let share = self.globals.unseen / (1.0 + self.globals.global_concentration);
         self.globals.unseen -= share;

@@ -1,18 +1,105 @@
 //! A draw takes in what was said where that moves nobody: names are redrawn, seats stay.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use super::resume::recall_name_weights;
 use super::{Draw, Memory};
 use crate::gibbs;
 use crate::ids::{FaceId, IdentityId, LabelId};
+use crate::model::ContextMode;
+use crate::model::face::ODD;
 use crate::random::{self, Rng};
 use crate::state::{Name, Names, Votes};
 use crate::target::Target;
 
 impl Memory {
+    /// The same of the faces that there are: one that has arrived since is alone, somebody of whom nothing else is known,
+    /// and an identity whose faces have all left has given its weight back (D2). A frame has the context that was given, or
+    /// one as likely as it has frames, as when it arrives. `None` where there may be a new context.
+    pub fn completed(mut self, seed: u64, target: &Target) -> Option<Self> {
+        let (model, data) = target.parts();
+        let n_contexts = match model.context.mode {
+            ContextMode::None => 1,
+            ContextMode::Given => data.contexts().len().max(1),
+            ContextMode::Latent { count } => count,
+            ContextMode::Unbounded if self.contexts.iter().all(Option::is_some) => 0,
+            ContextMode::Unbounded => return None,
+        };
+        let mut n_frames = vec![self.globals.context_concentration / n_contexts as f64; n_contexts];
+        let n_in = |context: &u32| n_frames.get_mut(*context as usize).into_iter().for_each(|n| *n += 1.0);
+        self.contexts.iter().flatten().for_each(n_in);
+        let mut rng = random::stream(seed, u64::from(self.chain) << 32 | self.sweep);
+        for (frame, context) in data.frames().zip(&mut self.contexts).filter(|(_, context)| context.is_none())
+        {
+            let given = data.given_context(frame).filter(|_| model.context.mode == ContextMode::Given);
+            let mut ln_weights: Vec<f64> = n_frames.iter().map(|n| n.ln()).collect();
+            let number =
+                given.map_or_else(|| rng.categorical_ln(&mut ln_weights) as u32, |context| context.0);
+            n_frames[number as usize] += 1.0;
+            *context = Some(number);
+        }
+        let local = &mut self.globals.local_concentration;
+        if model.context.mode == ContextMode::Given && local.len() < data.contexts().len() {
+            let is_shared = model.identity.local_concentration.is_shared();
+            local.resize(data.contexts().len(), local.first().copied().filter(|_| is_shared)?);
+        }
+        self.drop_empty();
+        let has_scales = self.scales.iter().any(Option::is_some);
+        for face in data.faces().map(FaceId::index) {
+            if self.identities[face].is_none() {
+                self.set_apart(face);
+            }
+            let is_odd = target.odd(FaceId::new(face)).is_some();
+            let scale = self.scales.get_mut(face).filter(|_| has_scales);
+            for scale in scale.into_iter().filter(|scale| scale.is_none_or(|scale| scale == ODD && !is_odd)) {
+                *scale = Some(model.face.middle_scale());
+            }
+        }
+        Some(self)
+    }
+
+    fn drop_empty(&mut self) {
+        let mut is_there = vec![false; self.names.len()];
+        self.identities.iter().flatten().for_each(|&identity| is_there[identity as usize] = true);
+        if is_there.iter().all(|&is_there| is_there) {
+            return;
+        }
+        let left: Vec<usize> = (0..is_there.len()).filter(|&identity| is_there[identity]).collect();
+        let mut number_of = vec![0; is_there.len()];
+        (0..).zip(&left).for_each(|(number, &identity)| number_of[identity] = number);
+        let gone = (0..is_there.len()).filter(|&identity| !is_there[identity]);
+        self.globals.unseen += gone.map(|identity| self.globals.weights[identity]).sum::<f64>();
+        if !self.people.is_empty() {
+            // A person whose first look is gone is known by the next.
+            let mut known_by: HashMap<u32, u32> = HashMap::new();
+            for &identity in &left {
+                known_by.entry(self.people[identity]).or_insert(number_of[identity]);
+            }
+            for &identity in left.iter().filter(|&&identity| self.people[identity] as usize == identity) {
+                known_by.insert(identity as u32, number_of[identity]);
+            }
+            self.people = left.iter().map(|&identity| known_by[&self.people[identity]]).collect();
+        }
+        self.names = left.iter().map(|&identity| self.names[identity]).collect();
+        self.globals.weights = left.iter().map(|&identity| self.globals.weights[identity]).collect();
+        self.identities.iter_mut().flatten().for_each(|identity| *identity = number_of[*identity as usize]);
+    }
+
+    /// As [`Draw`] has it: a new identity has the share of pi_0' that it has on average.
+    fn set_apart(&mut self, face: usize) {
+        let new = self.names.len() as u32;
+        let share = self.globals.unseen / (1.0 + self.globals.global_concentration);
+        self.globals.unseen -= share;
+        self.globals.weights.push(share);
+        self.names.push(None);
+        if !self.people.is_empty() {
+            self.people.push(new);
+        }
+        self.identities[face] = Some(new);
+    }
+
     /// The draw after a step of names given the seats (§C.4), from where identities of whose faces something was said
-    /// take a name that was given them, as [`super::Chain::heed`] has it. `None` where faces or frames have come since.
+    /// take a name that was given them, as [`super::Chain::heed`] has it. `None` where it is not complete ([`Memory::completed`]).
     /// ln of the joint density is not worked out.
     pub fn heard(mut self, said: &BTreeSet<FaceId>, seed: u64, target: &Target) -> Option<Draw> {
         let data = target.data();

@@ -54,15 +54,21 @@ impl Chain {
     /// Looks at some faces again: each is reseated, pairs that people compared, and some
     /// others of them, are parted or joined with all their identities' faces, and names are redrawn.
     pub fn settle(&mut self, faces: &[FaceId], target: &Target) {
+        let all: Vec<FaceId> = target.data().faces().collect();
+        self.settle_among(faces, &all, target);
+        gibbs::names::step(&mut self.state, target, &mut self.rng);
+        debug_assert_eq!(self.state.check(target), Ok(()));
+    }
+
+    /// The same but for names; `all` are the faces that are seated.
+    pub(super) fn settle_among(&mut self, faces: &[FaceId], all: &[FaceId], target: &Target) {
         let (state, rng) = (&mut self.state, &mut self.rng);
         Scan::new(target).pass(faces, state, target, rng);
         let links =
             |&face: &FaceId| target.data().evidence().links(face).iter().map(move |link| [face, link.0]);
         let pairs: Vec<[FaceId; 2]> = faces.iter().flat_map(links).collect();
-        gibbs::split_merge::on_pairs(&pairs, state, target, rng);
-        gibbs::split_merge::among(faces, state, target, rng);
-        gibbs::names::step(state, target, rng);
-        debug_assert_eq!(state.check(target), Ok(()));
+        gibbs::split_merge::on_pairs(&pairs, all, state, target, rng);
+        gibbs::split_merge::among(faces, all, state, target, rng);
     }
 
     /// Goes over to a state that agrees with what was said of some faces, as near as possible to where the
@@ -101,7 +107,7 @@ impl Chain {
             for &(other, n_same, n_different) in data.evidence().links(face) {
                 let [mine, theirs] = [face, other].map(|face| self.state.seating.identity_of(face));
                 let wanted = target.model().evidence.ln_bond(n_same, n_different);
-                if (mine == theirs) == (wanted > 0.0) {
+                if theirs.is_none() || (mine == theirs) == (wanted > 0.0) {
                     continue;
                 }
                 let bound = [face, other].map(|face| {
@@ -129,7 +135,7 @@ impl Chain {
     }
 
     /// Seats a face at an identity, or a new one.
-    fn sit_down(&mut self, face: FaceId, identity: Option<IdentityId>, target: &Target) {
+    pub(super) fn sit_down(&mut self, face: FaceId, identity: Option<IdentityId>, target: &Target) {
         let (state, rng) = (&mut self.state, &mut self.rng);
         let mut x = Centred::default();
         state.look(face, target, &mut x);

@@ -57,9 +57,15 @@ pub(super) fn find(state: &State, slots: &[IdentityId], target: &Target) -> Look
         let slot = state.seating().identity_of(face).expect("every face is seated");
         faces_of[number_of[slot.index()]].push(face);
     }
-    let mut found = Looks { people: (0..slots.len() as u32).collect(), apart: Vec::new() };
-    for (look, person) in looks {
-        if let Some(apart) = said_apart(&faces_of[look], &faces_of[person], target.data()) {
+    as_said(&looks, faces_of, target.data())
+}
+
+/// The looks that nothing speaks against which was said, of pairs of a look and its person; the faces of all identities
+/// are given.
+pub(super) fn as_said(looks: &[(usize, usize)], mut faces_of: Vec<Vec<FaceId>>, data: &Dataset) -> Looks {
+    let mut found = Looks { people: (0..faces_of.len() as u32).collect(), apart: Vec::new() };
+    for &(look, person) in looks {
+        if let Some(apart) = said_apart(&faces_of[look], &faces_of[person], data) {
             found.people[look] = person as u32;
             let mut more = std::mem::take(&mut faces_of[look]);
             more.retain(|face| !apart.contains(face));

@@ -7,6 +7,7 @@ mod ensemble;
 mod heard;
 mod local;
 mod looks;
+mod part;
 mod prior;
 mod resume;
 mod single;
@@ -14,6 +15,7 @@ mod start;
 
 pub use draw::{Draw, Globals};
 pub use ensemble::{Ensemble, Run, Watch};
+pub use part::Moves;
 pub use prior::learn_full_prior;
 pub use resume::Memory;
 pub use single::Chain;

@@ -110,6 +110,21 @@ impl Chain {
     /// # Panics
     /// When the memory is not one of this dataset.
     pub fn resume(memory: &Memory, seed: u64, target: &Target) -> Self {
+        let mut chain = Self::recall(memory, seed, target);
+        let (state, rng) = (&mut chain.state, &mut chain.rng);
+        state.weights.scale(-state.ln_total_weight());
+        if state.seating.n_identities() > 0 {
+            gibbs::names::redraw_weights(state, target, rng);
+            gibbs::faces::step(state, target, rng);
+            gibbs::weights::step(state, target, rng);
+        }
+        chain.extend(target);
+        chain
+    }
+
+    /// Where it was, nothing drawn anew. Faces of which nothing is remembered have no seat yet, and pi_0 has the sum that
+    /// is remembered of it.
+    pub(super) fn recall(memory: &Memory, seed: u64, target: &Target) -> Self {
         let (model, data) = target.parts();
         assert_eq!(memory.identities.len(), data.n_faces(), "a memory has one entry per face");
         assert_eq!(memory.contexts.len(), data.n_frames(), "a memory has one entry per frame");
@@ -151,15 +166,8 @@ impl Chain {
             identity.iter().for_each(|&identity| state.observe_all(identity, others, target));
         }
         recall_weights(memory, &slots, &mut state);
-        if state.seating.n_identities() > 0 {
-            gibbs::names::redraw_weights(&mut state, target, &mut rng);
-            gibbs::faces::step(&mut state, target, &mut rng);
-            gibbs::weights::step(&mut state, target, &mut rng);
-        }
         let attention = Attention::default();
-        let mut chain = Self { state, rng, number: memory.chain, n_sweeps: memory.sweep, attention };
-        chain.extend(target);
-        chain
+        Self { state, rng, number: memory.chain, n_sweeps: memory.sweep, attention }
     }
 }
 
@@ -182,16 +190,13 @@ pub(super) fn recall_name_weights(memory: &Memory, names: &mut Names) {
 /// Puts pi_0 back. Identities whose faces have all left have given theirs back (D2).
 fn recall_weights(memory: &Memory, slots: &[Option<IdentityId>], state: &mut State) {
     let mut ln_unseen = ln(memory.globals.unseen);
-    let mut ln_total = ln_unseen;
     for (slot, &weight) in slots.iter().zip(&memory.globals.weights) {
-        ln_total = ln_add_exp(ln_total, ln(weight));
         match slot {
             Some(identity) => state.weights.ln_of[identity.index()] = ln(weight),
             None => ln_unseen = ln_add_exp(ln_unseen, ln(weight)),
         }
     }
-    slots.iter().flatten().for_each(|identity| state.weights.ln_of[identity.index()] -= ln_total);
-    state.weights.ln_unseen = ln_unseen - ln_total;
+    state.weights.ln_unseen = ln_unseen;
 }
 
 /// What is below the smallest number has no digits left to recall.

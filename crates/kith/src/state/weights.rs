@@ -49,6 +49,12 @@ impl Weights {
         self.context_concentration
     }
 
+    /// Multiplies all of pi_0 by e to the power of something.
+    pub(crate) fn scale(&mut self, ln_factor: f64) {
+        self.ln_of.iter_mut().for_each(|weight| *weight += ln_factor);
+        self.ln_unseen += ln_factor;
+    }
+
     /// A new identity takes the share b of pi_0': pi_new = b pi_0', pi_0' = (1 - b) pi_0'.
     pub(super) fn split(&mut self, identity: IdentityId, (ln_b, ln_rest): (f64, f64)) {
         if self.ln_of.len() <= identity.index() {

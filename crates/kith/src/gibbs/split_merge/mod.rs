@@ -125,29 +125,29 @@ fn step_dealing(
     [splits, merges]
 }
 
-/// Proposes to part or to join each of some pairs of faces, with all faces of their identities.
-pub fn on_pairs(pairs: &[[FaceId; 2]], state: &mut State, target: &Target, rng: &mut Rng) {
+/// Proposes to part or to join each of some pairs of faces, with all faces of their identities; `all` are the faces that
+/// are seated.
+pub fn on_pairs(pairs: &[[FaceId; 2]], all: &[FaceId], state: &mut State, target: &Target, rng: &mut Rng) {
     if pairs.is_empty() {
         return;
     }
-    let faces: Vec<FaceId> = target.data().faces().collect();
-    let mut kernel = Kernel::new(&faces, state, target);
+    let mut kernel = Kernel::new(all, state, target);
     for &pair in pairs {
-        match kernel.identities(pair, state).expect("every face is seated") {
-            [i, j] if i == j => kernel.split(pair, i, 0.0, state, rng),
-            both => kernel.merge(pair, both, 0.0, state, rng),
+        match kernel.identities(pair, state) {
+            Some([i, j]) if i == j => kernel.split(pair, i, 0.0, state, rng),
+            Some(both) => kernel.merge(pair, both, 0.0, state, rng),
+            None => false,
         };
     }
 }
 
 /// Proposes to part or to join faces that are looked at again, each with another of them: what brought their
-/// identities together may have been taken back.
-pub fn among(faces: &[FaceId], state: &mut State, target: &Target, rng: &mut Rng) {
+/// identities together may have been taken back. `all` are the faces that are seated.
+pub fn among(faces: &[FaceId], all: &[FaceId], state: &mut State, target: &Target, rng: &mut Rng) {
     if faces.len() < 2 {
         return;
     }
-    let all: Vec<FaceId> = target.data().faces().collect();
-    let mut kernel = Kernel::new(&all, state, target);
+    let mut kernel = Kernel::new(all, state, target);
     for (place, &a) in faces.iter().enumerate() {
         let b = faces[(place + 1 + rng.below(faces.len() - 1)) % faces.len()];
         let [i, j] = kernel.identities([a, b], state).expect("every face is seated");
