@@ -30,7 +30,12 @@ impl Believed {
     /// What is believed now: everything that was seen and said since is taken in, by a few local moves.
     /// Refused while there is no face to believe anything of.
     pub fn open(library: &Library) -> Result<Self, StoreError> {
-        library.take_in_words()?;
+        library.take_in_news()?;
+        Self::open_whole(library)
+    }
+
+    /// The same, everything read at once.
+    pub(crate) fn open_whole(library: &Library) -> Result<Self, StoreError> {
         let (target, rows) = library.target(None)?;
         let (seed, believed) = (library.get(SEED)?.unwrap_or(1), library.get(BELIEVED)?);
         if believed == Some(rows.last_evidence())
@@ -161,16 +166,21 @@ impl Library {
     pub(crate) fn is_all_of_somebody(&self) -> Result<bool, StoreError> {
         let count =
             |query: &str| self.run(|| self.connection.query_row(query, [], |row| row.get::<_, usize>(0)));
-        if count("SELECT count(*) FROM draws")? == 0 {
-            return Ok(false);
-        }
-        // A face without a checksum was stored before there were any: its embedding is looked at first.
-        if count("SELECT count(*) FROM sums WHERE of = 'faces'")? < self.n_faces()? {
+        if !self.is_checked()? {
             return Ok(false);
         }
         // Faces that are set aside are of nobody either: then all is read, and they are named.
         let ignored: BTreeSet<FaceRow> = self.log()?.iter().filter_map(Entry::ignores).collect();
         Ok(count("SELECT count(*) FROM members")? + ignored.len() == self.n_faces()?)
+    }
+
+    /// Whether there are draws, and every embedding has a checksum: one without was stored before there were any, and
+    /// is looked at first.
+    pub(crate) fn is_checked(&self) -> Result<bool, StoreError> {
+        let count =
+            |query: &str| self.run(|| self.connection.query_row(query, [], |row| row.get::<_, usize>(0)));
+        let n_sums = count("SELECT count(*) FROM sums WHERE of = 'faces'")?;
+        Ok(count("SELECT count(*) FROM draws")? > 0 && n_sums >= self.n_faces()?)
     }
 
     /// The model and the faces, and their rows; `learning` as in [`model`].

@@ -261,9 +261,9 @@ impl Library {
         Ok(())
     }
 
-    /// Remembers chains in place of earlier ones, and draws with the same seats in the place of each, inside the caller's
-    /// transaction.
-    pub(crate) fn remember_names(&self, chains: &Bodies, draws: &Bodies) -> Result<(), StoreError> {
+    /// Remembers chains in place of earlier ones, and draws that went on a little in the place of each, inside the caller's
+    /// transaction. What was kept beside the draws stays.
+    pub(crate) fn remember_in_place(&self, chains: &Bodies, draws: &Bodies) -> Result<(), StoreError> {
         self.remember_chains(chains)?;
         let rows: Vec<i64> = self.run(|| {
             let mut query = self.connection.prepare("SELECT id FROM draws ORDER BY id")?;

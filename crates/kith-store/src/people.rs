@@ -86,6 +86,8 @@ impl Person {
 
 /// Who is who, before it is written down.
 pub(crate) struct MadeOut {
+    /// Whose faces they are: all, or those of some people.
+    faces: Vec<FaceId>,
     people: Vec<Known>,
     clusters: Clusters,
 }
@@ -123,36 +125,79 @@ impl Library {
         touched: Option<&BTreeSet<FaceId>>,
     ) -> Result<MadeOut, StoreError> {
         let before = self.person_of_faces(rows)?;
-        let labels = representative(&partitions(draws)).labels;
-        let matched = matched(&labels, &before);
-        // Somebody new is known by their cluster, until they have an id.
-        let person_of = |(place, &cluster): (usize, &u32)| {
-            let stays = touched.is_some_and(|touched| !touched.contains(&FaceId::new(place)));
-            let person = before[place].filter(|_| stays).or(matched[cluster as usize]);
-            (person, Reverse(if person.is_none() { cluster } else { 0 }))
-        };
-        let people: Vec<(Option<PersonId>, Reverse<u32>)> =
-            labels.iter().enumerate().map(person_of).collect();
-        let mut numbers: BTreeMap<(Option<PersonId>, Reverse<u32>), u32> = BTreeMap::new();
-        let number = |&person: &(Option<PersonId>, Reverse<u32>)| {
-            let next = numbers.len() as u32;
-            *numbers.entry(person).or_insert(next)
-        };
-        let of_face: Vec<u32> = people.iter().map(number).collect();
-        let clusters = Clusters::with(of_face, draws, rows.names.len());
-        let named = |((person, _), cluster): ((Option<PersonId>, Reverse<u32>), u32)| {
-            let name = clusters.names[cluster as usize];
-            let (row, p) =
-                (name.map(|(label, _)| rows.names[label.index()]), name.map_or(0.0, |name| name.1));
-            Known { cluster: cluster as usize, person, name: row, p }
-        };
-        Ok(MadeOut { people: numbers.into_iter().map(named).collect(), clusters })
+        let all: Vec<FaceId> = (0..rows.faces.len()).map(FaceId::new).collect();
+        Ok(made_out(all, &before, draws, rows, touched))
     }
 
+    /// The same where only some faces are somebody else now: everybody who has nothing to do with them is left out.
+    pub(crate) fn made_out_near(
+        &self,
+        draws: &[Draw],
+        rows: &Rows,
+        touched: &BTreeSet<FaceId>,
+    ) -> Result<MadeOut, StoreError> {
+        let before = self.person_of_faces(rows)?;
+        let faces = company(touched, &before, draws);
+        let draws: Vec<Draw> = draws.iter().map(|draw| draw.of_some(&faces)).collect();
+        let before: Vec<Option<PersonId>> = faces.iter().map(|face| before[face.index()]).collect();
+        Ok(made_out(faces, &before, &draws, rows, Some(touched)))
+    }
+}
+
+/// Some faces, those who share a person with them in any draw, and all faces of whoever they were before.
+fn company(touched: &BTreeSet<FaceId>, before: &[Option<PersonId>], draws: &[Draw]) -> Vec<FaceId> {
+    let mut is_near = vec![false; before.len()];
+    touched.iter().for_each(|face| is_near[face.index()] = true);
+    for draw in draws {
+        let partition = draw.partition();
+        let people: BTreeSet<u32> = touched.iter().map(|face| partition[face.index()]).collect();
+        for (is_near, person) in is_near.iter_mut().zip(partition.iter()) {
+            *is_near |= people.contains(person);
+        }
+    }
+    let near = is_near.iter().zip(before).filter(|(is_near, _)| **is_near);
+    let people: BTreeSet<PersonId> = near.filter_map(|(_, &person)| person).collect();
+    let is_theirs = |face: usize| before[face].is_some_and(|person| people.contains(&person));
+    (0..before.len()).filter(|&face| is_near[face] || is_theirs(face)).map(FaceId::new).collect()
+}
+
+/// Who some faces are; `before` and the draws are of these faces.
+fn made_out(
+    faces: Vec<FaceId>,
+    before: &[Option<PersonId>],
+    draws: &[Draw],
+    rows: &Rows,
+    touched: Option<&BTreeSet<FaceId>>,
+) -> MadeOut {
+    let labels = representative(&partitions(draws)).labels;
+    let matched = matched(&labels, before);
+    // Somebody new is known by their cluster, until they have an id.
+    let person_of = |(place, &cluster): (usize, &u32)| {
+        let stays = touched.is_some_and(|touched| !touched.contains(&faces[place]));
+        let person = before[place].filter(|_| stays).or(matched[cluster as usize]);
+        (person, Reverse(if person.is_none() { cluster } else { 0 }))
+    };
+    let people: Vec<(Option<PersonId>, Reverse<u32>)> = labels.iter().enumerate().map(person_of).collect();
+    let mut numbers: BTreeMap<(Option<PersonId>, Reverse<u32>), u32> = BTreeMap::new();
+    let number = |&person: &(Option<PersonId>, Reverse<u32>)| {
+        let next = numbers.len() as u32;
+        *numbers.entry(person).or_insert(next)
+    };
+    let of_face: Vec<u32> = people.iter().map(number).collect();
+    let clusters = Clusters::with(of_face, draws, rows.names.len());
+    let named = |((person, _), cluster): ((Option<PersonId>, Reverse<u32>), u32)| {
+        let name = clusters.names[cluster as usize];
+        let (row, p) = (name.map(|(label, _)| rows.names[label.index()]), name.map_or(0.0, |name| name.1));
+        Known { cluster: cluster as usize, person, name: row, p }
+    };
+    MadeOut { faces, people: numbers.into_iter().map(named).collect(), clusters }
+}
+
+impl Library {
     /// Writes down who is who where that is news, inside the caller's transaction, which is to be short:
     /// whoever says something waits for it.
     pub(crate) fn set_people(&self, made_out: &MadeOut, rows: &Rows) -> Result<(), StoreError> {
-        let MadeOut { people, clusters } = made_out;
+        let MadeOut { faces, people, clusters } = made_out;
         let connection = &self.connection;
         self.run(|| {
             let mut query = connection.prepare("SELECT id, name, name_p FROM people")?;
@@ -173,14 +218,15 @@ impl Library {
             let insert = "INSERT INTO members VALUES (?1, ?2, ?3) ON CONFLICT (face) DO UPDATE SET \
                           person = excluded.person, p = excluded.p";
             let mut insert = connection.prepare_cached(insert)?;
-            for (face, &row) in rows.faces.iter().enumerate() {
-                let person = ids[clusters.of_face[face] as usize];
-                let p = clusters.certainty[face].clamp(0.0, 1.0);
+            for (place, face) in faces.iter().enumerate() {
+                let row = rows.faces[face.index()];
+                let person = ids[clusters.of_face[place] as usize];
+                let p = clusters.certainty[place].clamp(0.0, 1.0);
                 if known.remove(&row) != Some((person, p)) {
                     insert.execute(params![row, person, p])?;
                 }
             }
-            for row in known.into_keys() {
+            for row in known.into_keys().filter(|&row| rows.face_of(row).is_none()) {
                 connection.prepare_cached("DELETE FROM members WHERE face = ?1")?.execute([row])?;
             }
             connection.execute("DELETE FROM people WHERE id NOT IN (SELECT person FROM members)", [])?;

@@ -329,15 +329,15 @@ impl Rows {
         entries.flat_map(|entry| self.faces_of(entry)).collect()
     }
 
-    /// The faces that names, denials and comparisons since an entry of the log are about; `None` where anything else
-    /// happened since.
-    pub(crate) fn words_since(&self, entry: EntryId) -> Option<BTreeSet<FaceId>> {
-        let is_word = |entry: &Entry| {
-            let kinds = [Kind::Name, Kind::Not, Kind::Same, Kind::Different];
-            entry.stands && kinds.contains(&entry.kind) || !entry.kind.is_evidence() && entry.undoes.is_none()
-        };
-        let mut later = self.log.iter().filter(|later| later.id > entry);
-        later.all(is_word).then(|| self.said_since(Some(entry)))
+    /// Those of them of which something was taken back or restored.
+    pub(crate) fn unsaid_since(&self, entry: EntryId) -> BTreeSet<FaceId> {
+        let entries = self.log.iter().filter(|later| later.id > entry && later.undoes.is_some());
+        entries.flat_map(|entry| self.faces_of(entry)).collect()
+    }
+
+    /// What the faces of this library are known by, whatever their numbers.
+    pub(crate) fn keys_of_faces(&self) -> Vec<u64> {
+        self.faces.iter().map(|row| row.0 as u64).collect()
     }
 
     /// The faces that an entry is about.

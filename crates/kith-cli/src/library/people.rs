@@ -54,7 +54,7 @@ fn people(library: &Library) -> Result<Vec<Person>, StoreError> {
     if library.n_faces()? == 0 {
         return nobody("the library has no faces");
     }
-    library.take_in_words()?;
+    library.take_in_news()?;
     if !library.is_believed()? {
         match believed(library) {
             // The people who are stored are those of before.

@@ -1,6 +1,6 @@
 //! What is kept beside draws, as bytes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use kith::ids::FaceId;
 use kith::model::face::Odd;
@@ -9,6 +9,9 @@ use kith::predict::KeptBounds;
 use crate::codec;
 use crate::ids::FaceRow;
 use crate::snapshot::Rows;
+
+/// Another text whenever bytes are laid out otherwise.
+pub(super) const LAYOUT: &str = "groups by their faces";
 
 /// What is kept beside draws, for the model that it was made with.
 pub(super) struct Kept {
@@ -19,23 +22,25 @@ pub(super) struct Kept {
 
 impl Kept {
     pub(super) fn to_bytes(&self) -> Vec<u8> {
-        let mut out = Vec::with_capacity(64 + 40 * self.odd.len() + 4 * self.bounds.values.len());
+        let KeptBounds { groups, envelopes, values } = &self.bounds;
+        let mut out = Vec::with_capacity(64 + 40 * self.odd.len() + 12 * groups.len() + 4 * values.len());
         out.extend(self.model.to_le_bytes());
-        out.extend(self.bounds.digest.to_le_bytes());
         out.extend((self.odd.len() as u32).to_le_bytes());
         for (face, odd, look_alike) in &self.odd {
             out.extend(face.0.to_le_bytes());
             [odd.ln_p, odd.ln_usual, odd.ln_density].iter().for_each(|value| out.extend(value.to_le_bytes()));
             out.extend(look_alike.0.to_le_bytes());
         }
-        self.bounds.values.iter().for_each(|value| out.extend(value.to_le_bytes()));
+        out.extend((groups.len() as u32).to_le_bytes());
+        groups.iter().for_each(|key| out.extend(key.to_le_bytes()));
+        envelopes.iter().for_each(|number| out.extend(number.to_le_bytes()));
+        values.iter().for_each(|value| out.extend(value.to_le_bytes()));
         out
     }
 
     /// `None` for bytes that are nothing of the kind.
     pub(super) fn from_bytes(mut bytes: &[u8]) -> Option<Self> {
         let model = u32::from_le_bytes(next(&mut bytes)?);
-        let digest = u64::from_le_bytes(next(&mut bytes)?);
         let n_odd = u32::from_le_bytes(next(&mut bytes)?);
         let mut odd = Vec::new();
         for _ in 0..n_odd {
@@ -45,15 +50,26 @@ impl Kept {
             let look_alike = FaceRow(i64::from_le_bytes(next(&mut bytes)?));
             odd.push((face, Odd { ln_p, ln_usual, ln_density, look_alike: FaceId(0) }, look_alike));
         }
-        Some(Self { model, odd, bounds: KeptBounds { digest, values: codec::from_bytes(bytes) } })
+        let n_groups = u32::from_le_bytes(next(&mut bytes)?) as usize;
+        let (keys, rest) = bytes.split_at_checked(n_groups.checked_mul(8)?)?;
+        let (numbers, values) = rest.split_at_checked(4 * n_groups)?;
+        let groups = keys.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect();
+        let envelopes = numbers.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect();
+        Some(Self { model, odd, bounds: KeptBounds { groups, envelopes, values: codec::from_bytes(values) } })
     }
 
-    /// What may be odd about faces.
-    pub(super) fn odd(&self, rows: &Rows) -> Option<BTreeMap<FaceId, Odd>> {
-        let of_face = |&(face, odd, look_alike): &(FaceRow, Odd, FaceRow)| {
-            Some((rows.face_of(face)?, Odd { look_alike: rows.face_of(look_alike)?, ..odd }))
-        };
-        self.odd.iter().map(of_face).collect()
+    /// What may be odd about faces that are there, and those that it is to be found out of anew: what they look like is
+    /// there no more.
+    pub(super) fn odd(&self, rows: &Rows) -> (BTreeMap<FaceId, Odd>, BTreeSet<FaceId>) {
+        let (mut known, mut again) = (BTreeMap::new(), BTreeSet::new());
+        for &(face, odd, look_alike) in &self.odd {
+            match (rows.face_of(face), rows.face_of(look_alike)) {
+                (Some(face), Some(look_alike)) => _ = known.insert(face, Odd { look_alike, ..odd }),
+                (Some(face), None) => _ = again.insert(face),
+                (None, _) => {}
+            }
+        }
+        (known, again)
     }
 }
 

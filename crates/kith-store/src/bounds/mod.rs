@@ -10,30 +10,34 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use kith::belief::Belief;
 use kith::belief::people::name_of;
+use kith::belief::{Belief, Nearby, Since, stages};
 use kith::chain::Draw;
-use kith::data::Embeddings;
+use kith::data::{Dataset, Embeddings, Lengths};
 use kith::ids::FaceId;
-use kith::predict::Envelopes;
+use kith::predict::{Bounded, Envelopes};
 use kith::target::Target;
 use rusqlite::{OptionalExtension, params};
 
 use self::kept::Kept;
 use self::reader::{Reader, StoredEnvelopes};
 use crate::belief::Believed;
-use crate::ids::{EntryId, NameRow, PersonId};
+use crate::ids::{EntryId, FaceRow, NameRow, PersonId};
+use crate::log::Entry;
 use crate::memory::Bodies;
 use crate::meta::{BELIEVED, MODEL, SEED, SETTINGS};
 use crate::model::model;
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Rows, Snapshot};
 use crate::sums::Of;
 use crate::{Library, StoreError};
 
 /// While all embeddings have fewer numbers than this, they are read at once.
 pub(crate) const MANY_NUMBERS: usize = 1 << 22;
-/// What was said of more faces at once is for chains.
+/// What was said of more faces at once, or more new faces, is for chains.
 const MOST_WORDS: usize = 64;
+const MOST_NEW: usize = 64;
+/// How long embeddings usually are is told by so many.
+const MOST_LENGTHS: usize = 512;
 
 impl Believed {
     /// Keeps what questions about few faces need, where there are many and it is not there. It goes with the draws
@@ -75,7 +79,8 @@ impl Believed {
         let row = |face: FaceId| self.rows.faces[face.index()];
         let odd = target.all_odd().iter().map(|(&face, &odd)| (row(face), odd, row(odd.look_alike)));
         let (model, odd) = (library.model_sum()?, odd.collect());
-        Ok(Kept { model, odd, bounds: self.belief.posterior().bounds() }.to_bytes())
+        let bounds = self.belief.posterior().bounds(&self.rows.keys_of_faces());
+        Ok(Kept { model, odd, bounds }.to_bytes())
     }
 }
 
@@ -84,12 +89,16 @@ struct Outlined {
     believed: Believed,
     /// Whether all that was read so far is as it was stored: known when a question has been answered.
     is_sound: Arc<AtomicBool>,
-    words: Option<Words>,
+    news: Option<News>,
 }
 
-/// What was said since it was kept, and moved nobody; and which draws were read.
-struct Words {
+/// What is news since draws were kept, and which draws were read.
+struct News {
+    /// The faces that something was said of, and those that may have become another person's.
     said: BTreeSet<FaceId>,
+    moved: BTreeSet<FaceId>,
+    /// Whether faces are ignored that were somebody's.
+    is_smaller: bool,
     chains: Vec<Draw>,
     read: Read,
 }
@@ -102,29 +111,26 @@ impl Outlined {
         self.is_sound.load(Ordering::Relaxed)
     }
 
-    /// Keeps what was said and moved nobody: names in chains and draws, and those of the people concerned.
+    /// Keeps what is news: chains, draws, and the people concerned.
     fn keep(&self, library: &Library) -> Result<(), StoreError> {
-        let Some(Words { said, chains, read }) = &self.words else { return Ok(()) };
+        let Some(News { said, moved, is_smaller, chains, read }) = &self.news else { return Ok(()) };
         let Believed { belief, rows } = &self.believed;
         let (chains, draws) = (Bodies::of(chains, rows), Bodies::of(belief.draws(), rows));
         let bounds = self.believed.bounds(library)?;
-        let person_of = library.person_of_faces(rows)?;
-        let people: BTreeSet<PersonId> = said.iter().filter_map(|face| person_of[face.index()]).collect();
-        let named = |person: PersonId| {
-            let is_their = |face: &FaceId| person_of[face.index()] == Some(person);
-            let name = name_of(&belief.faces().filter(is_their).collect::<Vec<_>>(), belief.draws());
-            (person, name.map(|(label, _)| rows.names[label.index()]), name.map_or(0.0, |name| name.1))
-        };
-        let named: Vec<(PersonId, Option<NameRow>, f64)> = people.into_iter().map(named).collect();
+        let people = library.made_out_near(belief.draws(), rows, moved)?;
+        let named = if moved.is_empty() { self.named(said, library)? } else { Vec::new() };
         let kept = library.write(|connection| {
             // Another process may have learnt meanwhile; then it will be asked again.
             if library.read_so_far()? != *read {
                 return Ok(());
             }
-            library.remember_names(&chains, &draws)?;
+            library.remember_in_place(&chains, &draws)?;
             let query = "UPDATE bounds SET body = ?1 RETURNING id";
             let row = library.run(|| connection.query_row(query, [&bounds], |row| row.get(0)))?;
             library.seal(Of::Bounds, row, &bounds)?;
+            if !moved.is_empty() || *is_smaller {
+                library.set_people(&people, rows)?;
+            }
             for (person, name, p) in named {
                 let update = "UPDATE people SET name = ?2, name_p = ?3 WHERE id = ?1";
                 library.run(|| connection.execute(update, params![person, name, p]))?;
@@ -133,11 +139,28 @@ impl Outlined {
         });
         if_it_could_be(kept)
     }
+
+    /// The people of whose faces something was said, and what they are called.
+    fn named(
+        &self,
+        said: &BTreeSet<FaceId>,
+        library: &Library,
+    ) -> Result<Vec<(PersonId, Option<NameRow>, f64)>, StoreError> {
+        let Believed { belief, rows } = &self.believed;
+        let person_of = library.person_of_faces(rows)?;
+        let people: BTreeSet<PersonId> = said.iter().filter_map(|face| person_of[face.index()]).collect();
+        let named = |person: PersonId| {
+            let is_their = |face: &FaceId| person_of[face.index()] == Some(person);
+            let name = name_of(&belief.faces().filter(is_their).collect::<Vec<_>>(), belief.draws());
+            (person, name.map(|(label, _)| rows.names[label.index()]), name.map_or(0.0, |name| name.1))
+        };
+        Ok(people.into_iter().map(named).collect())
+    }
 }
 
 impl Library {
-    /// Asks something about few faces of what is believed. Of a large library of which nothing is new, or only words
-    /// that move nobody, those embeddings are read that may matter.
+    /// Asks something about few faces of what is believed. Of a large library of which little is new, those embeddings
+    /// are read that may matter.
     pub fn asked<T, E: From<StoreError>>(
         &self,
         question: impl Fn(&Believed) -> Result<T, E>,
@@ -148,16 +171,15 @@ impl Library {
                 return answer;
             }
         }
-        let believed = Believed::open(self)?;
+        let believed = Believed::open_whole(self)?;
         let answer = question(&believed)?;
         believed.keep_bounds(self)?;
         Ok(answer)
     }
 
-    /// Takes in what was said since, where it moves nobody, and the library is large; otherwise nothing is done.
-    pub fn take_in_words(&self) -> Result<(), StoreError> {
-        let is_new = self.get(BELIEVED)? != Some(self.last_evidence()?);
-        if is_new { self.outlined().map(drop) } else { Ok(()) }
+    /// Takes in what was said and seen since, where that is little and the library is large; otherwise nothing is done.
+    pub fn take_in_news(&self) -> Result<(), StoreError> {
+        if self.is_believed()? { Ok(()) } else { self.outlined().map(drop) }
     }
 
     fn outlined(&self) -> Result<Option<Outlined>, StoreError> {
@@ -176,8 +198,8 @@ impl Library {
     }
 
     fn outlined_inside(&self, beside: Self) -> Result<Option<Outlined>, StoreError> {
-        let (Some(since), true, Some(kept)) =
-            (self.get(BELIEVED)?, self.is_all_of_somebody()?, self.kept_bounds()?)
+        let (Some(since), Some(new), Some(kept)) =
+            (self.get(BELIEVED)?, self.newcomers()?, self.kept_bounds()?)
         else {
             return Ok(None);
         };
@@ -193,28 +215,59 @@ impl Library {
             let reader = Reader::of(beside, rows.to_vec(), dimension, sound);
             Embeddings::elsewhere(Box::new(reader), dimension)
         })?;
-        let (Some(said), Some(odd)) = (rows.words_since(since), kept.odd(&rows)) else { return Ok(None) };
-        let mut target = Target::with_odd(model(self, &data, None)?, data, odd)?;
-        let seed = self.get(SEED)?.unwrap_or(1);
-        if since == rows.last_evidence() {
-            let Some(draws) = self.draws(&rows)? else { return Ok(None) };
-            let belief = Belief::of_bounded_draws(target, draws, (&kept.bounds, envelopes), seed);
-            let outlined = |belief| Outlined { believed: Believed { belief, rows }, is_sound, words: None };
-            return Ok(belief.map(outlined));
-        }
-        if said.len() > MOST_WORDS {
+        let said = rows.said_since(Some(since));
+        if said.len() > MOST_WORDS || are_strange(&new, &rows, &data) {
             return Ok(None);
         }
+        let (odd, again) = kept.odd(&rows);
+        let mut target = Target::with_odd(model(self, &data, None)?, data, odd)?;
+        target.look_again(&again);
+        let key_of = rows.keys_of_faces();
+        let bounded = Bounded { kept: &kept.bounds, key_of: &key_of, envelopes };
+        let seed = self.get(SEED)?.unwrap_or(1);
+        if since == rows.last_evidence() && new.is_empty() {
+            let Some(draws) = self.draws(&rows)? else { return Ok(None) };
+            let belief = Belief::of_bounded_draws(target, draws, &bounded, seed);
+            let outlined = |belief| Outlined { believed: Believed { belief, rows }, is_sound, news: None };
+            return Ok(belief.map(outlined));
+        }
         target.look_again(&said);
-        let (moment, read) = (rows.last_evidence().0 as u64, self.read_so_far()?);
-        let chains = self.memories(&rows)?.into_iter();
-        let chains: Option<Vec<Draw>> =
-            chains.map(|chain| chain.heard(&said, seed ^ moment, &target)).collect();
-        let memories = self.memories_of_draws(&rows, false)?;
-        let belief = Belief::in_place(target, memories, (&kept.bounds, envelopes), &said, (seed, moment));
-        let (Some(belief), Some(chains)) = (belief, chains) else { return Ok(None) };
-        let words = Some(Words { said, chains, read });
-        Ok(Some(Outlined { believed: Believed { belief, rows }, is_sound, words }))
+        let (moment, read) = (rows.last_evidence().0 as u64 + rows.faces.len() as u64, self.read_so_far()?);
+        let (chains, draws) = (self.memories(&rows)?, self.memories_of_draws(&rows, false)?);
+        let is_smaller = self.n_members()? + new.len() > rows.faces.len();
+        let unsaid = rows.unsaid_since(since);
+        let since = Since { chains, draws, said: said.clone(), unsaid, seed: (seed, moment) };
+        let nearby = rows.guarded(|| Belief::nearby(target, since, &bounded))?;
+        let Some(Nearby { belief, chains, moved }) = nearby else { return Ok(None) };
+        // The model may have been learnt anew, for so many faces.
+        if self.model_sum()? != kept.model {
+            return Ok(None);
+        }
+        let news = Some(News { said, moved, is_smaller, chains, read });
+        Ok(Some(Outlined { believed: Believed { belief, rows }, is_sound, news }))
+    }
+
+    fn n_members(&self) -> Result<usize, StoreError> {
+        self.run(|| self.connection.query_row("SELECT count(*) FROM members", [], |row| row.get(0)))
+    }
+
+    /// The faces that have come since people were made out; `None` where there are many, or others that are nobody's.
+    fn newcomers(&self) -> Result<Option<Vec<FaceRow>>, StoreError> {
+        if !self.is_checked()? {
+            return Ok(None);
+        }
+        let ignored: BTreeSet<FaceRow> = self.log()?.iter().filter_map(Entry::ignores).collect();
+        let mut of_nobody: Vec<FaceRow> = self.run(|| {
+            let query =
+                "SELECT id FROM faces WHERE NOT EXISTS (SELECT 1 FROM members WHERE face = id) LIMIT ?1";
+            let mut query = self.connection.prepare(query)?;
+            query.query_map([MOST_NEW + ignored.len() + 1], |row| row.get(0))?.collect()
+        })?;
+        of_nobody.retain(|row| !ignored.contains(row));
+        let last: Option<FaceRow> =
+            self.run(|| self.connection.query_row("SELECT max(face) FROM members", [], |row| row.get(0)))?;
+        let are_new = of_nobody.len() <= MOST_NEW && of_nobody.iter().all(|&row| Some(row) > last);
+        Ok(are_new.then_some(of_nobody))
     }
 
     fn read_so_far(&self) -> Result<Read, StoreError> {
@@ -229,10 +282,10 @@ impl Library {
         Ok(is_file && self.n_faces()? * self.dimension()?.unwrap_or(0) >= self.many_numbers.get())
     }
 
-    /// What says whether bounds are of the model that is there.
+    /// What says whether bounds are of the model that is there, and kept as they are kept now.
     fn model_sum(&self) -> Result<u32, StoreError> {
         let texts = [self.get(MODEL)?, self.get(SETTINGS)?].map(Option::unwrap_or_default);
-        Ok(crc32fast::hash(texts.join("\n").as_bytes()))
+        Ok(crc32fast::hash([&texts.join("\n"), kept::LAYOUT].concat().as_bytes()))
     }
 
     fn kept_bounds(&self) -> Result<Option<Kept>, StoreError> {
@@ -262,6 +315,19 @@ impl Library {
             Ok(spoilt.into_iter().filter(|&is_spoilt| is_spoilt).count())
         })
     }
+}
+
+/// Whether any of some faces cannot be of the network of the others.
+fn are_strange(new: &[FaceRow], rows: &Rows, data: &Dataset) -> bool {
+    let new: Vec<FaceId> = new.iter().filter_map(|&row| rows.face_of(row)).collect();
+    let step = data.n_faces().div_ceil(MOST_LENGTHS);
+    if new.is_empty() {
+        return false;
+    }
+    let known = data.faces().filter(|face| !new.contains(face)).step_by(step);
+    let usual = Lengths::of(known.map(|face| data.embedding(face)));
+    let new: Vec<&[f32]> = new.iter().map(|&face| data.embedding(face)).collect();
+    !stages::strange(&new, &[], &usual).is_empty()
 }
 
 /// What was kept, or not because another process writes: an answer is as good without.

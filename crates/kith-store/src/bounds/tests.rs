@@ -110,24 +110,91 @@ fn a_word_that_moves_nobody_is_taken_in_where_everybody_is() {
     assert_eq!(learnt.belief.target().all_odd().len(), library.kept_bounds().unwrap().unwrap().odd.len());
 }
 
+/// That what was kept nearby is what it would be of all faces, and that every face is somebody's.
+fn assert_kept(library: &Library, what: &str) {
+    assert!(is_outlined(library) && library.is_believed().unwrap(), "{what}");
+    assert_eq!(library.check().unwrap().faults, [""; 0], "{what}");
+    let whole = Believed::open_whole(library).unwrap();
+    let bounds = |believed: &Believed| believed.belief.posterior().bounds(&believed.rows.keys_of_faces());
+    let (kept, made) = (library.kept_bounds().unwrap().unwrap().bounds, bounds(&whole));
+    assert_eq!(kept.groups, made.groups, "{what}");
+    for (face, key) in whole.belief.faces().zip(&whole.rows.keys).step_by(7) {
+        assert_near(&who(library, key), &whole.who(library, face).unwrap(), &format!("{what}, {key}"));
+    }
+    let n_faces: usize = library.people().unwrap().iter().map(|person| person.faces.len()).sum();
+    assert_eq!(n_faces, whole.rows.faces.len(), "{what}");
+}
+
+fn person(library: &Library, key: &str) -> PersonId {
+    let row = library.face(key).unwrap();
+    let people = library.people().unwrap();
+    people.iter().find(|person| person.faces.iter().any(|face| face.row == row)).unwrap().id
+}
+
 #[test]
-fn a_word_that_moves_somebody_is_left_to_chains() {
+fn words_that_move_somebody_and_those_taken_back_move_the_people_concerned() {
     let folder = tempfile::tempdir().unwrap();
     let library = library(&folder);
+    let of_all = || -> Vec<PersonId> { (0..72).map(|k| person(&library, &format!("f{k}"))).collect() };
+    let before = of_all();
+    assert_eq!(before[3], before[15]);
     say(&library, Kind::Different, "f3", Some("f15"), None);
-    assert!(!is_outlined(&library) && !library.is_believed().unwrap());
-    let [first, second] = ["f3", "f15"].map(|key| who(&library, key).person.unwrap().0);
-    assert_ne!(first, second);
-    assert!(library.is_believed().unwrap() && is_outlined(&library), "the next question reads few faces");
-    // What is taken back, and faces that are ignored, are for chains, too.
+    assert!(!library.is_believed().unwrap() && is_outlined(&library));
+    assert_kept(&library, "different");
+    assert_ne!(person(&library, "f3"), person(&library, "f15"));
+    let n_others = of_all().iter().zip(&before).filter(|(now, before)| now != before).count();
+    assert!(n_others <= 6, "{n_others} of the 6 faces of one person moved");
     library.undo("me", 1).unwrap();
-    assert!(!is_outlined(&library));
+    assert_kept(&library, "taken back");
+    assert_eq!(of_all(), before);
+    // A face that is somebody else by its looks, and one that was said not to be who it is.
+    say(&library, Kind::Same, "f3", Some("f4"), None);
+    assert_kept(&library, "the same");
+    assert_eq!(person(&library, "f3"), person(&library, "f4"));
+    say(&library, Kind::Name, "f6", None, Some("Ann"));
+    assert_kept(&library, "a name");
+    say(&library, Kind::Not, "f18", None, Some("Ann"));
+    assert_kept(&library, "a name denied");
+    let p = |key: &str| who(&library, key).answer.names.iter().map(|name| name.p).fold(0.0, f64::max);
+    assert!(p("f18") < 0.05 && p("f30") > 0.9 && p("f6") > 0.9, "{} {} {}", p("f18"), p("f30"), p("f6"));
+}
+
+#[test]
+fn new_faces_and_ignored_ones_are_taken_in_nearby() {
+    let folder = tempfile::tempdir().unwrap();
+    let library = library(&folder);
+    let face = |k: usize| NewFace { key: format!("g{k}"), embedding: look(k), ..NewFace::default() };
+    let frame = |k: usize, context: Option<&str>| NewFrame {
+        key: Some(format!("n{k}")),
+        context: context.map(str::to_owned),
+        faces: vec![face(k), face(k + 1)],
+        ..NewFrame::default()
+    };
+    // Of two who are known, of two in a frame whose context nobody gave, and of nobody known.
+    library.add(&[frame(75, Some("home")), frame(79, None)], None).unwrap();
+    let far = |sign: f32| look(500).iter().map(|x| sign * x).collect();
+    let nobody = NewFace { key: "far".to_owned(), embedding: far(-3.0), ..NewFace::default() };
+    let frame = NewFrame { key: Some("n0".to_owned()), faces: vec![nobody], ..NewFrame::default() };
+    library.add(&[frame], None).unwrap();
+    assert!(!library.is_believed().unwrap());
+    assert_kept(&library, "new faces");
+    for k in [3, 4, 7, 8] {
+        assert_eq!(person(&library, &format!("g{}", 72 + k)), person(&library, &format!("f{k}")));
+    }
+    let far = library.people().unwrap().into_iter().find(|person| person.faces[0].key == "far").unwrap();
+    assert_eq!(far.faces.len(), 1);
     say(&library, Kind::Ignore, "f70", None, None);
+    say(&library, Kind::Ignore, "far", None, None);
+    assert!(!library.is_believed().unwrap());
+    assert_kept(&library, "ignored");
+    let is_there =
+        |person: &crate::Person| person.faces.iter().any(|face| ["f70", "far"].contains(&&face.key[..]));
+    assert!(!library.people().unwrap().iter().any(is_there));
+    // What was ignored and is not any more is for chains; then all is as before.
+    library.undo("me", 2).unwrap();
     assert!(!is_outlined(&library));
-    assert!(who(&library, "f71").answer.stranger < 0.5 && is_outlined(&library));
-    let whole = Believed::open(&library).unwrap();
-    let face = whole.rows.face_of(library.face("f71").unwrap()).unwrap();
-    assert_near(&who(&library, "f71"), &whole.who(&library, face).unwrap(), "f71");
+    who(&library, "far");
+    assert_kept(&library, "no longer ignored");
 }
 
 #[test]

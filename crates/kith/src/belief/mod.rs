@@ -29,8 +29,8 @@ pub mod agreement;
 pub mod ask;
 mod catch_up;
 pub mod hear;
-mod in_place;
 pub mod learn;
+mod nearby;
 pub mod people;
 pub mod see;
 mod settings;
@@ -43,11 +43,12 @@ pub use ask::{About, Question};
 pub use catch_up::News;
 pub use hear::Said;
 pub use learn::{AGREED, Learnt, Round, Until};
+pub use nearby::{Nearby, Since};
 pub use people::Clusters;
 pub use see::Schedule;
 pub use settings::{Background, Kind, Settings};
 
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
@@ -56,7 +57,7 @@ use crate::data::Dataset;
 use crate::gibbs::Sweep;
 use crate::ids::FaceId;
 use crate::model::Model;
-use crate::predict::{Answer, Envelopes, Explained, KeptBounds, NewPhoto, Posterior};
+use crate::predict::{Answer, Bounded, Explained, NewPhoto, Posterior};
 use crate::target::{Target, TargetError};
 
 /// So many draws say whether looks agree with words.
@@ -145,10 +146,10 @@ impl Belief {
     pub fn of_bounded_draws(
         target: Target,
         draws: Vec<Draw>,
-        (kept, envelopes): (&KeptBounds, Option<Arc<dyn Envelopes>>),
+        bounded: &Bounded<'_>,
         seed: u64,
     ) -> Option<Self> {
-        let posterior = Posterior::with_bounds(&target, &draws, kept, envelopes)?;
+        let posterior = Posterior::with_bounds(&target, &draws, bounded)?;
         let belief = Self::of_draws(target, draws, seed);
         belief.draws.posterior.set(posterior).ok()?;
         Some(belief)

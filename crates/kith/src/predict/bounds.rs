@@ -7,6 +7,7 @@ use crate::model::face::Centred;
 /// For each group an upper bound of ln of a face there and of any of its seats.
 pub(super) struct Bounds {
     of: Vec<f64>,
+    usual: Vec<f32>,
     excess: f64,
 }
 
@@ -32,10 +33,14 @@ impl Bounds {
     /// Seats were bounded with the concentrations of each draw's own contexts; `ln_excess` is how much more
     /// any may weigh.
     pub fn new(posterior: &Posterior, x: &Centred, ln_excess: f64) -> Self {
-        let mut bounds = Vec::new();
-        posterior.ln_bounds(x, &mut bounds);
-        bounds.iter_mut().for_each(|bound| *bound += ln_excess);
-        Self { of: bounds, excess: ln_excess }
+        let (usual, mut of) = posterior.ln_bounds(x);
+        of.iter_mut().for_each(|bound| *bound += ln_excess);
+        Self { of, usual, excess: ln_excess }
+    }
+
+    /// An upper bound of ln of the face in a group with usual looks; not a number where nothing is known.
+    pub fn usual(&self, group: u32) -> f64 {
+        self.usual[group as usize].into()
     }
 
     /// How much more any seat may weigh than in the contexts that draws have.

@@ -5,13 +5,14 @@
 //! in all draws (`model/face/envelope.rs`). It is read for those whom the first does not rule out; whom neither does,
 //! their faces.
 
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Debug;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rayon::prelude::*;
 
 use super::bounds::Bounds;
-use super::posterior::Posterior;
+use super::posterior::{Posterior, scatter};
 use crate::chain::Draw;
 use crate::ids::FaceId;
 use crate::model::face::{Centred, Envelope, ODD};
@@ -20,13 +21,34 @@ use crate::target::Target;
 /// Of fewer faces an envelope would be larger than they are.
 const FEWEST: usize = 6;
 
+/// Of draws that differ from those that bounds were kept of, at most one face in so many may be in a group that none
+/// were kept of, unless there are few.
+const ONE_IN: usize = 8;
+const FEW: usize = 4096;
+
 /// Bounds of the groups of draws, and which groups they are.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeptBounds {
-    /// Which groups they are of.
-    pub digest: u64,
+    /// What each group is known by.
+    pub groups: Vec<u64>,
+    /// The number of the envelope that bounds each, or [`NO_ENVELOPE`].
+    pub envelopes: Vec<u32>,
     /// Numbers that only [`Posterior::with_bounds`] understands.
     pub values: Vec<f32>,
+}
+
+/// A group has no envelope.
+pub const NO_ENVELOPE: u32 = u32::MAX;
+
+/// What was kept of a posterior, for faces that may have other numbers now.
+#[derive(Clone, Debug)]
+pub struct Bounded<'a> {
+    /// What was kept.
+    pub kept: &'a KeptBounds,
+    /// What each face is known by, whatever its number.
+    pub key_of: &'a [u64],
+    /// Where envelopes are.
+    pub envelopes: Option<Arc<dyn Envelopes>>,
 }
 
 /// Where envelopes are kept.
@@ -36,56 +58,125 @@ pub trait Envelopes: Debug + Send + Sync {
 }
 
 /// Envelopes that are read when they are needed.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Closer {
     source: Arc<dyn Envelopes>,
-    /// Per face, the group that it has in the first draw: the number of its person's envelope.
-    home_of: Vec<u32>,
-    read: Vec<OnceLock<Option<Envelope>>>,
+    /// Per group the number of its envelope.
+    number_of: Vec<u32>,
+    read: Mutex<HashMap<u32, Option<Arc<Envelope>>>>,
+}
+
+impl Clone for Closer {
+    fn clone(&self) -> Self {
+        let (source, number_of) = (self.source.clone(), self.number_of.clone());
+        Self { source, number_of, read: Mutex::default() }
+    }
+}
+
+impl Closer {
+    /// The envelope of a group.
+    fn envelope(&self, group: usize, n_axes: usize) -> Option<Arc<Envelope>> {
+        let number = Some(self.number_of[group]).filter(|&number| number != NO_ENVELOPE)?;
+        let read = || self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = read().get(&number) {
+            return known.clone();
+        }
+        let bytes = self.source.read(number);
+        let envelope = bytes.and_then(|bytes| Envelope::from_bytes(&bytes, n_axes)).map(Arc::new);
+        read().insert(number, envelope.clone());
+        envelope
+    }
 }
 
 impl Posterior {
     /// As [`Posterior::new`], with bounds that were kept of it: a group's faces are looked at when it may matter to
-    /// somebody who asks. `None` where they are of other draws. The target is copied, so its embeddings should be
-    /// elsewhere.
+    /// somebody who asks. Groups that none were kept of are looked at now; `None` where there are many of them. The target
+    /// is copied, so its embeddings should be elsewhere.
     ///
     /// # Panics
     /// As [`Posterior::new`].
-    pub fn with_bounds(
-        target: &Target,
-        draws: &[Draw],
-        kept: &KeptBounds,
-        envelopes: Option<Arc<dyn Envelopes>>,
-    ) -> Option<Self> {
+    pub fn with_bounds(target: &Target, draws: &[Draw], bounded: &Bounded<'_>) -> Option<Self> {
+        let kept = bounded.kept;
         let mut posterior = Self::outlined(target, draws, Some(Arc::new(target.clone())));
         let n_groups = posterior.n_groups();
         posterior.groups = vec![OnceLock::new(); n_groups];
-        let is_same = kept.digest == posterior.digest;
-        posterior.screen.keep(n_groups, &kept.values).filter(|()| is_same)?;
-        posterior.closer = envelopes.map(|source| Closer {
-            source,
-            home_of: posterior.homes(),
-            read: vec![OnceLock::new(); n_groups],
-        });
+        posterior.screen.keep(kept.groups.len(), &kept.values)?;
+        let places = posterior.places(bounded.key_of, kept);
+        let new: Vec<usize> = (0..n_groups).filter(|&group| places[group].is_none()).collect();
+        let n_new: usize = new.iter().map(|&group| posterior.members(group).len()).sum();
+        if n_new > FEW.max(posterior.n_faces() / ONE_IN) {
+            return None;
+        }
+        if !places.iter().copied().eq((0..kept.groups.len()).map(Some)) {
+            posterior.screen.rearrange(&places);
+        }
+        new.par_iter().for_each(|&group| _ = posterior.group(group));
+        for group in new {
+            let made = posterior.groups[group].get().expect("it has just been made");
+            posterior.screen.refresh(group, made, &target.model().face, &[]);
+        }
+        let number_of = |place: &Option<usize>| place.map_or(NO_ENVELOPE, |place| kept.envelopes[place]);
+        let number_of = places.iter().map(number_of).collect();
+        let closer = |source| Closer { source, number_of, read: Mutex::default() };
+        posterior.closer = bounded.envelopes.clone().map(closer);
         Some(posterior)
     }
 
-    /// What [`Posterior::with_bounds`] needs.
-    pub fn bounds(&self) -> KeptBounds {
-        KeptBounds { digest: self.digest, values: self.screen.kept() }
+    /// Where each group is among those that bounds were kept of.
+    fn places(&self, key_of: &[u64], kept: &KeptBounds) -> Vec<Option<usize>> {
+        let is_whole = kept.envelopes.len() == kept.groups.len();
+        let place_of: HashMap<u64, usize> =
+            kept.groups.iter().copied().zip(0..).filter(|_| is_whole).collect();
+        let keys = self.group_keys(key_of).into_iter();
+        keys.map(|key| place_of.get(&key).copied()).collect()
+    }
+
+    /// What each group is known by: a sum over its faces and their scales, well mixed.
+    fn group_keys(&self, key_of: &[u64]) -> Vec<u64> {
+        let key = |group: usize| {
+            let faces = self.members(group).iter().zip(self.scales_of(group));
+            let bits = |(face, &scale): (&FaceId, &u8)| {
+                scatter(key_of[face.index()]).wrapping_mul(2 * u128::from(scale) + 1)
+            };
+            let sum = faces.map(bits).fold(0u128, u128::wrapping_add);
+            (sum >> 64) as u64 ^ sum as u64
+        };
+        (0..self.n_groups()).map(key).collect()
+    }
+
+    /// What [`Posterior::with_bounds`] needs, with the envelopes that [`Posterior::envelopes`] makes, or those that were
+    /// kept before.
+    pub fn bounds(&self, key_of: &[u64]) -> KeptBounds {
+        let envelopes = match &self.closer {
+            Some(closer) => closer.number_of.clone(),
+            None => self.envelope_numbers(),
+        };
+        KeptBounds { groups: self.group_keys(key_of), envelopes, values: self.screen.kept() }
+    }
+
+    /// Per group the number of its envelope: that of the group that its first face has in the first draw, where groups of
+    /// that number have more than a few faces.
+    fn envelope_numbers(&self) -> Vec<u32> {
+        let home_of = self.homes();
+        let home = |group: usize| self.members(group).first().map(|face| home_of[face.index()]);
+        let mut is_large = vec![false; self.n_groups()];
+        for group in (0..self.n_groups()).filter(|&group| self.members(group).len() >= FEWEST) {
+            home(group).into_iter().for_each(|home| is_large[home as usize] = true);
+        }
+        let large = |group: usize| home(group).filter(|&home| is_large[home as usize]);
+        (0..self.n_groups()).map(|group| large(group).unwrap_or(NO_ENVELOPE)).collect()
     }
 
     /// Envelopes of the groups of all people with more than a few faces, each with its number.
     pub fn envelopes(&self, target: &Target) -> Vec<(u32, Vec<u8>)> {
-        let home_of = self.homes();
-        let mut of_home: Vec<Vec<usize>> = vec![Vec::new(); self.n_groups()];
-        for group in (0..self.n_groups()).filter(|&group| !self.members(group).is_empty()) {
-            of_home[home_of[self.members(group)[0].index()] as usize].push(group);
+        let mut groups_of: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        for (group, number) in self.envelope_numbers().into_iter().enumerate() {
+            groups_of.entry(number).or_default().push(group);
         }
-        let is_large = |groups: &Vec<usize>| groups.iter().any(|&group| self.members(group).len() >= FEWEST);
-        let homes: Vec<(u32, Vec<usize>)> = (0..).zip(of_home).filter(|home| is_large(&home.1)).collect();
-        let made =
-            homes.par_iter().filter_map(|(home, groups)| Some((*home, self.envelope(groups, target)?)));
+        groups_of.remove(&NO_ENVELOPE);
+        let made = groups_of
+            .par_iter()
+            .filter_map(|(&number, groups)| Some((number, self.envelope(groups, target)?)));
         made.collect()
     }
 
@@ -118,15 +209,12 @@ impl Posterior {
         home_of
     }
 
-    /// A closer bound of what a group says of a face, where one was kept.
+    /// A closer bound of what a group says of a face with usual looks, where one was kept.
     fn closer_bound(&self, group: usize, x: &Centred) -> Option<f64> {
-        let closer = self.closer.as_ref()?;
-        let home = closer.home_of[self.members(group).first()?.index()];
         let n_axes = self.model.face.axes().n_axes;
-        let read = || Envelope::from_bytes(&closer.source.read(home)?, n_axes);
-        let envelope = closer.read[home as usize].get_or_init(read).as_ref()?;
+        let envelope = self.closer.as_ref()?.envelope(group, n_axes)?;
         let bound = self.screen.upper_bound_given(group, x, |residual| envelope.at_least(residual))?;
-        Some(self.ln_highest_seat[group] + f64::from(x.bound(bound as f32 + 1e-3)))
+        Some(f64::from(bound as f32 + 1e-3))
     }
 
     /// What some groups say of a face: of all of them, or where faces have to be read for it, of those that by a closer
@@ -142,8 +230,16 @@ impl Posterior {
             return groups.iter().map(|&group| (group, self.ln_face(group as usize, x))).collect();
         }
         let weigh = |&group: &u32| {
-            let closer = self.closer_bound(group as usize, x).unwrap_or(f64::INFINITY) + bounds.excess();
-            (closer > floor).then(|| (group, self.ln_face(group as usize, x)))
+            if let Some(ln_odd) = x.ln_only_odd(bounds.usual(group)) {
+                return Some((group, ln_odd));
+            }
+            let closer = self.closer_bound(group as usize, x).unwrap_or(f64::INFINITY);
+            if let Some(ln_odd) = x.ln_only_odd(closer) {
+                return Some((group, ln_odd));
+            }
+            let ln_seat = self.ln_highest_seat[group as usize] + bounds.excess();
+            (ln_seat + f64::from(x.bound(closer as f32)) > floor)
+                .then(|| (group, self.ln_face(group as usize, x)))
         };
         groups.par_iter().filter_map(weigh).collect()
     }
@@ -189,7 +285,13 @@ mod tests {
             whole.envelope(&of_home, &target).into_iter().for_each(|bytes| _ = envelopes.insert(home, bytes));
         }
         let source: Arc<dyn Envelopes> = Arc::new(Here(envelopes));
-        let kept = Posterior::with_bounds(&target, &draws, &whole.bounds(), Some(source)).unwrap();
+        let key_of: Vec<u64> = (0..target.data().n_faces() as u64).map(|face| 3 * face + 1).collect();
+        let mut bounds = whole.bounds(&key_of);
+        // Here every group has one, however small.
+        bounds.envelopes =
+            groups.iter().map(|&group| home_of[whole.members(group as usize)[0].index()]).collect();
+        let bounded = Bounded { kept: &bounds, key_of: &key_of, envelopes: Some(source) };
+        let kept = Posterior::with_bounds(&target, &draws, &bounded).unwrap();
         (target, whole, kept)
     }
 
@@ -207,10 +309,10 @@ mod tests {
                 let bounds = Bounds::new(&kept, &x, 0.0);
                 for group in 0..kept.n_groups() {
                     let Some(closer) = kept.closer_bound(group, &x) else { continue };
-                    let exact = whole.ln_face(group, &x) + whole.ln_highest_seat[group];
+                    let exact = whole.ln_face(group, &x);
                     assert!(closer >= exact, "{}: {closer} {exact}", case.name);
                     n_bounds += 1;
-                    n_closer += usize::from(closer < bounds.of(group as u32) - 0.01);
+                    n_closer += usize::from(closer < bounds.usual(group as u32) - 0.01);
                 }
             }
         }

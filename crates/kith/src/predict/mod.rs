@@ -28,5 +28,5 @@ pub use all_photos::{NewPhoto, Occasion};
 pub use among::Parts;
 pub use answer::{Answer, Explained, Identity, NameShare, Tally};
 pub use by_draw::ByDraw;
-pub use kept::{Envelopes, KeptBounds};
+pub use kept::{Bounded, Envelopes, KeptBounds, NO_ENVELOPE};
 pub use posterior::Posterior;

@@ -36,8 +36,6 @@ pub struct Posterior {
     begins: Vec<usize>,
     /// The scale of each of them.
     scales: Vec<u8>,
-    /// Of all sets of all draws, in turn.
-    pub(super) digest: u64,
     pub(super) draws: Vec<Pooled>,
     n_faces: usize,
     /// Where each group sits: (draw, identity), one list after the other, and where each begins.
@@ -141,7 +139,6 @@ impl Posterior {
             members: pool.members,
             begins: pool.begins,
             scales: pool.scales,
-            digest: pool.digest,
             draws: pooled,
             n_faces: data.n_faces(),
             model: model.clone(),
@@ -251,15 +248,15 @@ impl Posterior {
         self.most_identities
     }
 
-    /// For each group an upper bound of ln of a face there and of any of its seats.
-    pub(super) fn ln_bounds(&self, x: &Centred, out: &mut Vec<f64>) {
-        let mut bounds = Vec::new();
-        self.screen.upper_bounds_of(x, &mut bounds);
-        out.clear();
+    /// For each group an upper bound of ln of a face there with usual looks, and of the face and any of its seats.
+    pub(super) fn ln_bounds(&self, x: &Centred) -> (Vec<f32>, Vec<f64>) {
+        let mut usual = Vec::new();
+        self.screen.upper_bounds_of(x, &mut usual);
         // Where a bound is not a number, nothing is known.
         let known = |bound: f32| if bound.is_nan() { f64::INFINITY } else { f64::from(bound) };
-        let bounds = bounds.into_iter().map(|bound| x.bound(bound));
-        out.extend(bounds.zip(&self.ln_highest_seat).map(|(bound, seat)| seat + known(bound)));
+        let bounds = usual.iter().map(|&bound| x.bound(bound));
+        let of = bounds.zip(&self.ln_highest_seat).map(|(bound, seat)| seat + known(bound)).collect();
+        (usual, of)
     }
 
     /// Whether anybody has a second look in any draw.
@@ -449,7 +446,7 @@ impl Sets {
         for (face, &identity) in (0..).map(FaceId).zip(&draw.identities) {
             faces[next[identity as usize]] = face;
             next[identity as usize] += 1;
-            let bits = scatter(face.0);
+            let bits = scatter(face.0.into());
             let scale = u128::from(draw.scales.get(face.index()).copied().unwrap_or(0));
             let ((hash, n), scales) = &mut keys[identity as usize];
             (*hash, *n) = (hash.wrapping_add(bits), *n + 1);
@@ -474,8 +471,6 @@ struct Pool {
     members: Vec<FaceId>,
     begins: Vec<usize>,
     scales: Vec<u8>,
-    /// Of all sets of all draws, in turn.
-    digest: u64,
 }
 
 impl Pool {
@@ -488,9 +483,6 @@ impl Pool {
 
     /// The number of a set of faces with their scales.
     fn intern(&mut self, faces: &[FaceId], (key, scales): (Key, u128), draw: &Draw, target: &Target) -> u32 {
-        for part in [key.0 ^ (key.0 >> 64), scales ^ (scales >> 64)] {
-            self.digest = (self.digest.rotate_left(5) ^ part as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        }
         if let Some(&known) = self.index.get(&(key, scales)) {
             self.latest.insert(key, known);
             return known;
@@ -525,13 +517,13 @@ pub(super) fn ln_without(group: &Group, x: &Centred, model: &FaceModel) -> f64 {
 }
 
 /// 128 well-mixed bits of a face's number (twice the finaliser of SplitMix64).
-fn scatter(face: u32) -> u128 {
+pub(super) fn scatter(face: u64) -> u128 {
     let mix = |mut z: u64| {
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         z ^ (z >> 31)
     };
-    let seed = u64::from(face).wrapping_mul(2);
+    let seed = face.wrapping_mul(2);
     let golden = 0x9e37_79b9_7f4a_7c15u64;
     let high = mix(golden.wrapping_mul(seed.wrapping_add(1)));
     let low = mix(golden.wrapping_mul(seed.wrapping_add(2)));

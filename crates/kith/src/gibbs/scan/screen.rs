@@ -131,6 +131,24 @@ impl Screen {
         Some(())
     }
 
+    /// The identities that were at some places, one after the other, and room for those that were nowhere, which are to be
+    /// made known by [`Screen::refresh`].
+    pub fn rearrange(&mut self, places: &[Option<usize>]) {
+        let before = self.clone();
+        let (n, n_padded) = (self.n_axes, places.len().next_multiple_of(LANES));
+        self.n_columns = places.len();
+        self.sums = vec![0.0; n_padded * n];
+        self.constants = vec![f32::NEG_INFINITY; n_padded * self.n_fields()];
+        for (place, from) in places.iter().enumerate() {
+            let Some(from) = *from else { continue };
+            self.sums[place * n..(place + 1) * n].copy_from_slice(&before.sums[from * n..(from + 1) * n]);
+            for field in 0..self.n_fields() {
+                let to = self.at(place, field);
+                self.constants[to] = before.constants[before.at(from, field)];
+            }
+        }
+    }
+
     /// An identity arrives; the faces of some rows are to know it.
     pub fn open(&mut self, group: &Group, model: &FaceModel, rows: &[usize]) {
         self.n_columns += 1;

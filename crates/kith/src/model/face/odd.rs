@@ -7,6 +7,9 @@ use crate::math::ln_add_exp;
 /// What stands for odd looks among the scales of faces.
 pub const ODD: u8 = u8::MAX;
 
+/// ln 1e-7.
+const LN_NOTHING: f64 = -16.118_095_650_958_32;
+
 /// How probable it is that the looks of a face are odd, and the density of what it shows then. An odd face is
 /// nowhere among the statistics of faces: what it shows says nothing about who it is.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -61,6 +64,14 @@ impl Centred {
     /// What its looks may be beside the usual ones.
     pub(crate) fn set_odd(&mut self, odd: Option<Odd>) {
         self.odd = odd;
+    }
+
+    /// ln of what odd looks add to [`FaceModel::ln_predictive`], where usual ones, of which this is an upper bound, change
+    /// it by less than a ten-millionth.
+    pub(crate) fn ln_only_odd(&self, usual: f64) -> Option<f64> {
+        let odd = self.odd?;
+        let ln_odd = odd.ln_p + odd.ln_density;
+        (odd.ln_usual + usual < ln_odd + LN_NOTHING).then_some(ln_odd)
     }
 
     /// From an upper bound of ln of the usual density one of [`FaceModel::ln_predictive`]. Not a number stays
