@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use kith::chain::{Chain, Watch};
+use kith::chain::Watch;
 use kith_store::{Asked, Believed, Changes, EntryId, Library, Plan, StoreError, Told};
 use serde_json::json;
 
@@ -97,12 +97,12 @@ fn believe(
     doing(desk, "thinking");
     let before = desk.view();
     let opened = open(library, shown)?;
-    let Some(mut opened) = opened else {
+    let Some(opened) = opened else {
         desk.publish(&View::stored(library)?);
         doing(desk, "resting");
         return Ok(true);
     };
-    let n_sweeps = opened.with_chains(library)?.chains().first().map_or(0, Chain::n_sweeps);
+    let n_sweeps = library.memories(&opened.rows)?.first().map_or(0, |chain| chain.sweep);
     show(library, desk, opened)?;
     let changes = Changes::between(&before.people, &desk.view().people);
     tell(desk, &changes, is_first);

@@ -70,6 +70,14 @@ impl Believed {
         }
         let (mut rows, mut target) = (self.rows.clone(), self.belief.target().clone());
         let said = rows.hear_news(library, &mut target)?;
+        // In a large library only the people concerned move.
+        library.take_in_news()?;
+        if library.get(BELIEVED)? == Some(rows.last_evidence())
+            && let Some(draws) = library.draws(&rows)?
+        {
+            let belief = Belief::of_draws(target, draws, library.get(SEED)?.unwrap_or(1));
+            return Ok(Some(Self { belief, rows }));
+        }
         let person_of = library.person_of_faces(&rows)?;
         let news = News { said, person_of: &person_of, moment: rows.last_evidence().0 as u64 };
         let memories = self.belief.draws().iter().map(Memory::of).collect();

@@ -147,6 +147,16 @@ fn words_that_move_somebody_and_those_taken_back_move_the_people_concerned() {
     library.undo("me", 1).unwrap();
     assert_kept(&library, "taken back");
     assert_eq!(of_all(), before);
+    // Whoever has read all faces takes it in nearby, too: bounds stay.
+    let open = Believed::open(&library).unwrap();
+    say(&library, Kind::Different, "f3", Some("f15"), None);
+    let after = open.after_news(&library).unwrap().unwrap();
+    assert!(n_bounds(&library) == 1 && library.is_believed().unwrap());
+    let stored = library.draws(&after.rows).unwrap().unwrap();
+    assert!(stored.iter().zip(after.belief.draws()).all(|(a, b)| a.identities == b.identities));
+    assert_kept(&library, "different once more");
+    library.undo("me", 1).unwrap();
+    assert_kept(&library, "taken back once more");
     // A face that is somebody else by its looks, and one that was said not to be who it is.
     say(&library, Kind::Same, "f3", Some("f4"), None);
     assert_kept(&library, "the same");
