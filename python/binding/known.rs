@@ -41,7 +41,7 @@ pub struct Outcome {
     pub sweeps: u64,
     /// Where chains were to agree; `None` where it cannot be told.
     pub r_hat: Option<f64>,
-    /// Whether chains were to agree, and did not.
+    /// Whether chains were to agree on who is with whom, and did not.
     pub is_apart: bool,
     pub is_interrupted: bool,
 }
@@ -205,7 +205,7 @@ impl Known {
         self.outcome = Outcome {
             sweeps: self.belief.chains().first().map_or(0, |chain| chain.n_sweeps()),
             r_hat: learnt.r_hat.filter(|r_hat| r_hat.is_finite()),
-            is_apart: sweeps.is_none() && !learnt.is_agreed() && !learnt.is_interrupted,
+            is_apart: sweeps.is_none() && !learnt.agrees_on_people() && !learnt.is_interrupted,
             is_interrupted: learnt.is_interrupted,
         };
     }

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use anyhow::{Context, ensure};
-use kith::belief::{AGREED, Belief, Chains, Learnt, Round, Settings, Until};
+use kith::belief::{AGREED, Belief, Chains, ENOUGH, Learnt, Round, Settings, Until};
 use kith::chain::{Draw, Run, Watch};
 use kith::gibbs::Sweep;
 use kith::model::Model;
@@ -48,8 +48,8 @@ pub fn run(options: &FitOptions) -> anyhow::Result<Outcome> {
     let most = belief.most_sweeps(&until);
     let bar = bar(most * n_chains as u64, "sweeps");
     let watch = Watch { stop, swept: &|| bar.inc(1) };
-    let draws = match run {
-        Some(run) => sweep_to_the_end(&mut belief, run, &watch, &mut writer)?,
+    let (draws, learnt) = match run {
+        Some(run) => (sweep_to_the_end(&mut belief, run, &watch, &mut writer)?, None),
         None => {
             let told = |round: &Round<'_>| {
                 let n_people = round.n_people();
@@ -60,7 +60,8 @@ pub fn run(options: &FitOptions) -> anyhow::Result<Outcome> {
                     event(to_event((round.learnt.sweeps, round.most_sweeps), n_people, r_hat));
                 }
             };
-            sweep_until_agreed(&mut belief, &watch, &told, &mut writer)?
+            let (draws, learnt) = sweep_until_agreed(&mut belief, &watch, &told, &mut writer)?;
+            (draws, Some(learnt).filter(|learnt| !learnt.is_interrupted))
         }
     };
     bar.finish_and_clear();
@@ -81,7 +82,7 @@ pub fn run(options: &FitOptions) -> anyhow::Result<Outcome> {
         note(format!("{place}: {} of {}", count(draws.len(), "draw"), count(n_chains, "chain")));
     }
     let seconds = started.elapsed().as_secs_f64();
-    let summary = FitSummary::of(&draws, n_chains, table.truth.as_deref(), seconds);
+    let summary = FitSummary::of(&draws, n_chains, table.truth.as_deref(), learnt.as_ref(), seconds);
     if options.json {
         writeln!(crate::progress::stdout(), "{}", summary.to_json())?;
     } else {
@@ -96,7 +97,7 @@ fn sweep_until_agreed(
     watch: &Watch<'_>,
     told: &dyn Fn(&Round<'_>),
     writer: &mut DrawsWriter,
-) -> anyhow::Result<Vec<Draw>> {
+) -> anyhow::Result<(Vec<Draw>, Learnt)> {
     let until = Until { draws: DRAWS, sweeps: None };
     let learnt = belief.learn_with(&until, watch, &mut |round| {
         told(round);
@@ -108,7 +109,7 @@ fn sweep_until_agreed(
     if !learnt.is_interrupted {
         note(verdict(&learnt));
     }
-    Ok(draws)
+    Ok((draws, learnt))
 }
 
 /// Makes as many sweeps as were asked for, writing draws on the way.
@@ -136,6 +137,13 @@ fn verdict(learnt: &Learnt) -> String {
     let (sweeps, r_hat) = (learnt.sweeps, learnt.r_hat.unwrap_or(f64::INFINITY));
     if learnt.is_agreed() {
         return format!("the chains agree after {sweeps} sweeps (R-hat {r_hat:.3}, wanted below {AGREED})");
+    }
+    if learnt.agrees_on_people() {
+        return format!(
+            "the chains agree on people after {sweeps} sweeps (R-hat {r_hat:.3}, wanted below {AGREED}); \
+             the concentrations have {} of {ENOUGH} effective draws",
+            learnt.effective.unwrap_or(0.0).floor()
+        );
     }
     let place = if r_hat.is_finite() { format!("R-hat {r_hat:.2}") } else { "no R-hat".to_owned() };
     format!(

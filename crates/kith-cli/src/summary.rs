@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use kith::belief::AGREED;
 use kith::belief::agreement::disagreement;
 use kith::belief::people::partitions;
+use kith::belief::{AGREED, ENOUGH, Learnt};
 use kith::chain::Draw;
 use kith::chain::diagnostics::{Summary, highest_density_interval};
 use kith::predict::partition::adjusted_rand_index;
@@ -12,9 +12,6 @@ use kith::predict::representative::representative;
 use serde_json::{Value, json};
 
 use crate::progress::{count, note};
-
-/// So many independent draws tell the ends of an interval.
-const ENOUGH: f64 = 100.0;
 
 /// Figures of a finished fit.
 pub struct FitSummary {
@@ -36,8 +33,15 @@ struct Ari {
 }
 
 impl FitSummary {
-    /// Summarises draws; `truth` is for evaluation only.
-    pub fn of(draws: &[Draw], n_chains: usize, truth: Option<&[Option<String>]>, seconds: f64) -> Self {
+    /// Summarises draws; `truth` is for evaluation only. Where chains ran until they agreed, `learnt` has
+    /// what it came to: the concentrations were then followed from redraw to redraw.
+    pub fn of(
+        draws: &[Draw],
+        n_chains: usize,
+        truth: Option<&[Option<String>]>,
+        learnt: Option<&Learnt>,
+        seconds: f64,
+    ) -> Self {
         let scalar = |name: &'static str, value: &dyn Fn(&Draw) -> f64| {
             let mut chains = vec![Vec::new(); n_chains];
             draws.iter().for_each(|draw| chains[draw.chain as usize].push(value(draw)));
@@ -56,6 +60,9 @@ impl FitSummary {
             scalar("name_concentration", &|draw| draw.globals.name_concentration),
             scalar("error_rate", &|draw| draw.globals.error_rate),
         ];
+        if let Some([global, local]) = learnt.and_then(|learnt| learnt.concentrations) {
+            (scalars[2].1, scalars[3].1) = (global, local);
+        }
         // What was fixed has nothing to diagnose, nor have names where nobody was named.
         let is_anybody_named = draws.iter().any(|draw| draw.globals.name_weights.len() > 1);
         scalars.retain(|(name, s)| match *name {
@@ -72,7 +79,9 @@ impl FitSummary {
             partition: shown.labels,
             certainty: shown.certainty,
             ari,
-            disagreement: disagreement(&draws.iter().collect::<Vec<_>>(), n_chains),
+            disagreement: learnt
+                .and_then(|learnt| learnt.r_hat)
+                .unwrap_or_else(|| disagreement(&draws.iter().collect::<Vec<_>>(), n_chains)),
             seconds,
         }
     }

@@ -6,43 +6,93 @@
 //! mean variance of the chains' (halves') means is compared with the mean variance within them, as in split
 //! R-hat. Pairs that all draws agree on count nothing, and a difference that concerns less than about one
 //! pair in a thousand is no disagreement.
+//!
+//! Of the concentrations there are more draws than of the rest: given the seats they are redrawn many times a
+//! sweep, which costs next to nothing, and every redraw is a state of the chain.
 
 use std::collections::HashMap;
 
 use crate::chain::Draw;
-use crate::chain::diagnostics::r_hat;
+use crate::chain::diagnostics::{Summary, ess_bulk, r_hat};
 
 /// At most so many pairs are followed.
 const PAIRS: usize = 4000;
 /// What is added to the mean variance within chains, so that one pair in a thousand does not matter.
 const NEGLIGIBLE: f64 = 1e-3;
 
-/// By how much chains disagree, 1 if they do not: the larger of R-hat over pairs of faces, and of the
-/// concentrations' rank-normalised split R-hat, whose excess counts half (they hardly matter to who is who).
-/// Infinite where it cannot be told. As many draws of each of the chains 0, 1, ..., in the order of sweeps.
+/// By how much chains disagree, 1 if they do not: the larger of [`of_people`] and [`Concentrations::excess`].
+/// As many draws of each of the chains 0, 1, ..., in the order of sweeps.
 pub fn disagreement(draws: &[&Draw], n_chains: usize) -> f64 {
-    let mut chains: Vec<Vec<&Draw>> = vec![Vec::new(); n_chains];
-    draws.iter().for_each(|draw| chains[draw.chain as usize].push(draw));
-    if chains.iter().any(|chain| chain.len() < 4) {
-        return f64::INFINITY;
-    }
-    let global = |draw: &Draw| draw.globals.global_concentration;
-    let local = |draw: &Draw| {
-        draw.globals.local_concentration.iter().sum::<f64>() / draw.globals.local_concentration.len() as f64
-    };
-    let concentrations = of_number(&chains, global).max(of_number(&chains, local));
-    of_pairs(&chains).max(1.0 + 0.5 * (concentrations - 1.0))
+    of_people(draws, n_chains).max(Concentrations::of_draws(draws, n_chains).excess())
 }
 
-/// R-hat of a number; 1 where it is the same in all draws.
-fn of_number(chains: &[Vec<&Draw>], value: impl Fn(&Draw) -> f64) -> f64 {
-    let numbers: Vec<Vec<f64>> =
-        chains.iter().map(|chain| chain.iter().map(|draw| value(draw)).collect()).collect();
-    if numbers.iter().flatten().all(|number| *number == numbers[0][0]) {
-        return 1.0;
+/// R-hat over pairs of faces. Infinite where it cannot be told.
+pub fn of_people(draws: &[&Draw], n_chains: usize) -> f64 {
+    let chains = by_chain(draws, n_chains);
+    if chains.iter().any(|chain| chain.len() < FEWEST) { f64::INFINITY } else { of_pairs(&chains) }
+}
+
+/// Chains of fewer draws are not compared.
+const FEWEST: usize = 4;
+
+/// What chains say of alpha_0 and of the mean alpha_c, draw by draw or at every redraw.
+#[derive(Clone, Debug, Default)]
+pub struct Concentrations {
+    /// Per chain, [alpha_0, alpha_c] in the order of sweeps.
+    pub chains: Vec<Vec<[f64; 2]>>,
+}
+
+impl Concentrations {
+    /// Those of draws, as [`disagreement`] takes them.
+    pub fn of_draws(draws: &[&Draw], n_chains: usize) -> Self {
+        let of_draw = |draw: &&Draw| {
+            let local = &draw.globals.local_concentration;
+            [draw.globals.global_concentration, local.iter().sum::<f64>() / local.len() as f64]
+        };
+        let chains = by_chain(draws, n_chains);
+        Self { chains: chains.iter().map(|chain| chain.iter().map(of_draw).collect()).collect() }
     }
-    let found = r_hat(&numbers);
-    if found.is_nan() { f64::INFINITY } else { found }
+
+    /// Where both are, and how far the chains agree on that.
+    pub fn summaries(&self) -> [Summary; 2] {
+        [0, 1].map(|which| Summary::of(&self.values(which)))
+    }
+
+    /// The rank-normalised split R-hat of the worse, half of its excess over 1, since concentrations hardly
+    /// matter to who is who; 1 where both are fixed, infinite where it cannot be told.
+    pub fn excess(&self) -> f64 {
+        let of_one = |which: usize| match () {
+            _ if self.is_fixed(which) => 1.0,
+            _ if self.chains.iter().any(|chain| chain.len() < FEWEST) => f64::INFINITY,
+            _ => Some(r_hat(&self.values(which))).filter(|r_hat| !r_hat.is_nan()).unwrap_or(f64::INFINITY),
+        };
+        1.0 + 0.5 * (of_one(0).max(of_one(1)) - 1.0)
+    }
+
+    /// How many independent draws they are worth, for the centre of the one that mixes worse; infinite where
+    /// both are fixed.
+    pub fn effective(&self) -> f64 {
+        let of_one = |which: usize| match self.is_fixed(which) {
+            true => f64::INFINITY,
+            false => Some(ess_bulk(&self.values(which))).filter(|size| !size.is_nan()).unwrap_or(0.0),
+        };
+        of_one(0).min(of_one(1))
+    }
+
+    fn values(&self, which: usize) -> Vec<Vec<f64>> {
+        self.chains.iter().map(|chain| chain.iter().map(|both| both[which]).collect()).collect()
+    }
+
+    fn is_fixed(&self, which: usize) -> bool {
+        let mut values = self.chains.iter().flatten().map(|both| both[which]);
+        values.next().is_none_or(|first| values.all(|value| value == first))
+    }
+}
+
+fn by_chain<'d>(draws: &[&'d Draw], n_chains: usize) -> Vec<Vec<&'d Draw>> {
+    let mut chains: Vec<Vec<&Draw>> = vec![Vec::new(); n_chains];
+    draws.iter().for_each(|draw| chains[draw.chain as usize].push(draw));
+    chains
 }
 
 /// Split R-hat, variances averaged over pairs of faces.
@@ -170,5 +220,45 @@ mod tests {
             draw.globals.global_concentration = f64::from(1 + draw.chain) + noise;
         }
         assert!(found(&draws) > AGREED);
+    }
+
+    /// Chains of numbers with a slow part, an AR(1) process that moves every `held` numbers, and a fast one
+    /// that is new in each; the share of the variance that is slow.
+    fn two_speeds(n: usize, held: usize, persistence: f64, slow: f64) -> Concentrations {
+        let chain = |seed: u64| {
+            let mut rng = crate::random::driver(seed);
+            let mut at = rng.normal();
+            let mut value = |k: usize| {
+                if k.is_multiple_of(held) {
+                    at = persistence * at + (1.0 - persistence * persistence).sqrt() * rng.normal();
+                }
+                [slow.sqrt() * at + (1.0 - slow).sqrt() * rng.normal(), 7.0]
+            };
+            (0..n).map(&mut value).collect()
+        };
+        Concentrations { chains: (0..4).map(chain).collect() }
+    }
+
+    #[test]
+    fn effective_draws_are_those_of_known_processes() {
+        // Of an AR(1) process n (1 - r) / (1 + r), and where a share s of the variance is one that is held
+        // for h numbers, n / (1 - s + s h (1 + r) / (1 - r)). The estimate sums correlations up to a lag of
+        // about three times t, the number of draws that are worth one, and is off by sqrt(2 (6 t + 1) / n) of
+        // itself.
+        for (n, held, persistence, slow) in
+            [(40_000, 1, 0.9, 1.0), (40_000, 1, 0.0, 1.0), (48_000, 24, 0.5, 0.2)]
+        {
+            let of_slow = held as f64 * (1.0 + persistence) / (1.0 - persistence);
+            let worth_one = 1.0 - slow + slow * of_slow;
+            let (total, longest) = ((4 * n) as f64, of_slow.max(1.0));
+            let tolerance = 4.0 * (2.0 * (6.0 * longest + 1.0) / total).sqrt();
+            let found = two_speeds(n, held, persistence, slow).effective();
+            let off = found * worth_one / total - 1.0;
+            assert!(off.abs() < tolerance, "{persistence}, held {held}: {off} of {tolerance}");
+        }
+        let fixed = Concentrations { chains: vec![vec![[2.0, 3.0]; 10]; 4] };
+        assert_eq!((fixed.effective(), fixed.excess()), (f64::INFINITY, 1.0));
+        let few = Concentrations { chains: vec![vec![[1.0, 3.0], [2.0, 3.0]]; 4] };
+        assert_eq!((few.effective(), few.excess()), (0.0, f64::INFINITY));
     }
 }

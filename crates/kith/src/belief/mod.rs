@@ -42,7 +42,7 @@ mod tests;
 pub use ask::{About, Question};
 pub use catch_up::News;
 pub use hear::Said;
-pub use learn::{AGREED, Learnt, Round, Until};
+pub use learn::{AGREED, ENOUGH, Learnt, Round, Until};
 pub use nearby::{Nearby, Since};
 pub use people::Clusters;
 pub use see::Schedule;

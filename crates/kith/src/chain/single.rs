@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::absorb::Attention;
 use super::{Draw, Start};
 use crate::gibbs::scan::Scan;
-use crate::gibbs::{Info, Sweep};
+use crate::gibbs::{Info, Sweep, weights};
 use crate::ids::FaceId;
 use crate::random::{self, Rng};
 use crate::state::State;
@@ -68,6 +68,18 @@ impl Chain {
     pub fn sweep_unless(&mut self, stop: &AtomicBool, sweep: &Sweep, target: &Target) -> Info {
         self.n_sweeps += 1;
         sweep.run_unless(stop, &mut self.state, target, &mut self.rng)
+    }
+
+    /// Redraws the concentrations and the global weights so many times, everybody staying where they are;
+    /// returns alpha_0 and the mean alpha_c after each redraw, which is a state of the chain.
+    pub fn redraw(&mut self, times: usize, target: &Target) -> Vec<[f64; 2]> {
+        let redrawn = |_| {
+            weights::step(&mut self.state, target, &mut self.rng);
+            let weights = self.state.weights();
+            let local = self.state.seating().contexts().map(|context| weights.local_concentration(context));
+            [weights.global_concentration(), local.sum::<f64>() / self.state.seating().n_contexts() as f64]
+        };
+        (0..times).map(redrawn).collect()
     }
 
     /// Takes in frames, contexts and names that have arrived since: newcomers are seated one by one.
