@@ -8,11 +8,12 @@ use kith::chain::{Draw, Memory};
 use kith::data::Statement;
 use kith::ids::FaceId;
 use kith::target::Target;
+use kith_io::model_file::to_tree;
 
 use crate::ids::{EntryId, FaceRow};
 use crate::log::{Entry, Kind};
 use crate::memory::Bodies;
-use crate::meta::{BELIEVED, SEED};
+use crate::meta::{BELIEVED, MODEL, SEED};
 use crate::model::model;
 use crate::snapshot::{Meaning, Rows, Snapshot};
 use crate::{Library, StoreError};
@@ -193,11 +194,17 @@ impl Library {
 
     /// The model and the faces, and their rows; `learning` as in [`model`].
     pub(crate) fn target(&self, learning: Option<&mut dyn FnMut(f64)>) -> Result<(Target, Rows), StoreError> {
-        let Snapshot { data, rows } = self.snapshot()?;
+        let Snapshot { data, mut rows } = self.snapshot()?;
         if rows.faces.is_empty() {
             return Err(StoreError::Nobody { path: self.path().to_owned(), has_faces: self.n_faces()? > 0 });
         }
-        Ok((Target::new(model(self, &data, learning)?, data)?, rows))
+        // Another process may set another model between any two lines; whoever learns has claimed the library.
+        let (is_alone, before) = (learning.is_some(), self.model_sum()?);
+        let model = model(self, &data, learning)?;
+        let after = self.model_sum()?;
+        let is_kept = || Ok::<_, StoreError>(self.get(MODEL)? == Some(to_tree(&model).to_string()));
+        rows.model = (is_alone || after == before || is_kept()?).then_some(after);
+        Ok((Target::new(model, data)?, rows))
     }
 }
 

@@ -37,6 +37,8 @@ pub struct Rows {
     pub log: Vec<Entry>,
     /// Faces that are left out because they cannot be of the same network, and why.
     pub set_aside: Vec<String>,
+    /// What says which model was read with them ([`Library::model_sum`]), where that is known.
+    pub(crate) model: Option<u32>,
     face_of: HashMap<FaceRow, FaceId>,
     ignored: BTreeSet<FaceRow>,
 }

@@ -46,7 +46,7 @@ impl Believed {
         if !library.is_large_file()? || library.kept_bounds()?.is_some() {
             return Ok(());
         }
-        let read = library.read_so_far()?;
+        let (read, Some(model)) = (library.read_so_far()?, self.rows.model) else { return Ok(()) };
         // Others may have learnt, or said something, since these draws were read.
         let seats = |draws: &[Draw]| -> Vec<(Vec<u32>, Vec<u8>)> {
             draws.iter().map(|draw| (draw.identities.clone(), draw.scales.clone())).collect()
@@ -55,10 +55,11 @@ impl Believed {
         if read.1 != Some(self.rows.last_evidence()) || !library.draws(&self.rows)?.is_some_and(is_kept) {
             return Ok(());
         }
-        let bounds = self.bounds(library)?;
+        let bounds = self.bounds(model);
         let envelopes = self.belief.posterior().envelopes(self.belief.target());
         let kept = library.write(|connection| {
-            if library.read_so_far()? != read {
+            // Bounds under one model are none under another.
+            if library.read_so_far()? != read || library.model_sum()? != model {
                 return Ok(());
             }
             library.run(|| connection.execute_batch("DELETE FROM bounds; DELETE FROM envelopes"))?;
@@ -74,13 +75,13 @@ impl Believed {
         if_it_could_be(kept)
     }
 
-    fn bounds(&self, library: &Library) -> Result<Vec<u8>, StoreError> {
+    /// What is kept beside the draws, under the model that has this sum.
+    fn bounds(&self, model: u32) -> Vec<u8> {
         let target = self.belief.target();
         let row = |face: FaceId| self.rows.faces[face.index()];
         let odd = target.all_odd().iter().map(|(&face, &odd)| (row(face), odd, row(odd.look_alike)));
-        let (model, odd) = (library.model_sum()?, odd.collect());
         let bounds = self.belief.posterior().bounds(&self.rows.keys_of_faces());
-        Ok(Kept { model, odd, bounds }.to_bytes())
+        Kept { model, odd: odd.collect(), bounds }.to_bytes()
     }
 }
 
@@ -101,6 +102,7 @@ struct News {
     is_smaller: bool,
     chains: Vec<Draw>,
     read: Read,
+    model: u32,
 }
 
 /// Which draws there are, and up to which entry of the log they know.
@@ -113,15 +115,15 @@ impl Outlined {
 
     /// Keeps what is news: chains, draws, and the people concerned.
     fn keep(&self, library: &Library) -> Result<(), StoreError> {
-        let Some(News { said, moved, is_smaller, chains, read }) = &self.news else { return Ok(()) };
+        let Some(News { said, moved, is_smaller, chains, read, model }) = &self.news else { return Ok(()) };
         let Believed { belief, rows } = &self.believed;
         let (chains, draws) = (Bodies::of(chains, rows), Bodies::of(belief.draws(), rows));
-        let bounds = self.believed.bounds(library)?;
+        let bounds = self.believed.bounds(*model);
         let people = library.made_out_near(belief.draws(), rows, moved)?;
         let named = if moved.is_empty() { self.named(said, library)? } else { Vec::new() };
         let kept = library.write(|connection| {
-            // Another process may have learnt meanwhile; then it will be asked again.
-            if library.read_so_far()? != *read {
+            // Another process may have learnt meanwhile, or begun to; then it will be asked again.
+            if library.read_so_far()? != *read || library.model_sum()? != *model {
                 return Ok(());
             }
             library.remember_in_place(&chains, &draws)?;
@@ -204,17 +206,18 @@ impl Library {
             return Ok(None);
         };
         beside.run(|| beside.connection.execute_batch("BEGIN"))?;
-        if beside.read_so_far()? != self.read_so_far()? {
+        if beside.read_so_far()? != self.read_so_far()? || beside.newest_bounds()? != self.newest_bounds()? {
             return Ok(None);
         }
         let beside = Arc::new(Mutex::new(beside));
         let envelopes: Option<Arc<dyn Envelopes>> = Some(Arc::new(StoredEnvelopes(beside.clone())));
         let is_sound = Arc::new(AtomicBool::new(true));
         let (dimension, sound) = (self.dimension()?.unwrap_or(0), is_sound.clone());
-        let Snapshot { data, rows } = self.outline(|rows| {
+        let Snapshot { data, mut rows } = self.outline(|rows| {
             let reader = Reader::of(beside, rows.to_vec(), dimension, sound);
             Embeddings::elsewhere(Box::new(reader), dimension)
         })?;
+        rows.model = Some(kept.model);
         let said = rows.said_since(Some(since));
         if said.len() > MOST_WORDS || are_strange(&new, &rows, &data) {
             return Ok(None);
@@ -243,7 +246,7 @@ impl Library {
         if self.model_sum()? != kept.model {
             return Ok(None);
         }
-        let news = Some(News { said, moved, is_smaller, chains, read });
+        let news = Some(News { said, moved, is_smaller, chains, read, model: kept.model });
         Ok(Some(Outlined { believed: Believed { belief, rows }, is_sound, news }))
     }
 
@@ -275,6 +278,12 @@ impl Library {
         Ok((self.run(|| self.connection.query_row(newest, [], |row| row.get(0)))?, self.get(BELIEVED)?))
     }
 
+    /// Which bounds there are; envelopes are made with them.
+    fn newest_bounds(&self) -> Result<Option<i64>, StoreError> {
+        let newest = "SELECT max(id) FROM bounds";
+        self.run(|| self.connection.query_row(newest, [], |row| row.get(0)))
+    }
+
     /// Whether there are too many faces to be read for every question, in a file of its own: there a second reader sees
     /// the same, and a copy in memory has been read already.
     fn is_large_file(&self) -> Result<bool, StoreError> {
@@ -283,7 +292,7 @@ impl Library {
     }
 
     /// What says whether bounds are of the model that is there, and kept as they are kept now.
-    fn model_sum(&self) -> Result<u32, StoreError> {
+    pub(crate) fn model_sum(&self) -> Result<u32, StoreError> {
         let texts = [self.get(MODEL)?, self.get(SETTINGS)?].map(Option::unwrap_or_default);
         Ok(crc32fast::hash([&texts.join("\n"), kept::LAYOUT].concat().as_bytes()))
     }

@@ -208,6 +208,32 @@ fn new_faces_and_ignored_ones_are_taken_in_nearby() {
 }
 
 #[test]
+fn bounds_under_a_model_that_was_replaced_meanwhile_are_not_kept_for_the_new_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let library = library(&folder);
+    let believed = Believed::open(&library).unwrap();
+    let set_another =
+        |library: &Library| library.set(SETTINGS, "{\"evidence\": {\"odd\": 0.002}}".to_owned()).unwrap();
+    library.connection.execute("DELETE FROM bounds", []).unwrap();
+    set_another(&library);
+    believed.keep_bounds(&library).unwrap();
+    assert_eq!(n_bounds(&library), 0, "they were of the former model");
+    Believed::open(&library).unwrap().keep_bounds(&library).unwrap();
+    assert!(n_bounds(&library) == 1 && is_outlined(&library));
+    // What was said and moved nobody, taken in while another model is set.
+    let folder = tempfile::tempdir().unwrap();
+    let library = self::library(&folder);
+    say(&library, Kind::Name, "f3", None, Some("Ann"));
+    let outlined = {
+        let beside = Library::open(library.path()).unwrap();
+        library.outlined_inside(beside).unwrap().unwrap()
+    };
+    set_another(&library);
+    outlined.keep(&library).unwrap();
+    assert!(library.kept_bounds().unwrap().is_none() && !library.is_believed().unwrap());
+}
+
+#[test]
 fn bounds_go_with_draws_and_are_of_one_model_and_a_face_that_was_changed_is_noticed() {
     let folder = tempfile::tempdir().unwrap();
     let library = library(&folder);
