@@ -4,6 +4,10 @@ use super::posterior::Posterior;
 use crate::math::ln_add_exp;
 use crate::model::face::Centred;
 
+/// The bound of a group of which nothing is known. It is finite, so that it lies within every range of bounds
+/// that has no upper end.
+pub(super) const UNKNOWN: f64 = f64::MAX;
+
 /// For each group an upper bound of ln of a face there and of any of its seats.
 pub(super) struct Bounds {
     of: Vec<f64>,
@@ -87,5 +91,23 @@ impl Bounds {
         let mut groups: Vec<u32> = (0..self.len() as u32).filter(is_between).collect();
         groups.sort_unstable_by(|&a, &b| self.of(b).total_cmp(&self.of(a)));
         groups
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_group_of_which_nothing_is_known_comes_first_and_what_follows_is_still_counted() {
+        let bounds = Bounds { of: vec![-3.0, UNKNOWN, -60.0, -2.0], usual: Vec::new(), excess: 0.0 };
+        assert_eq!(bounds.highest(), Some((1, UNKNOWN)));
+        let ranked = bounds.ranked(-50.0, f64::INFINITY);
+        assert_eq!(ranked.next(0, 9, 1e300), [1, 3, 0]);
+        assert_eq!((ranked.next(1, 9, -2.0), ranked.next(1, 9, -1.0)), (&[3, 0][..], &[][..]));
+        // As whoever takes the best groups first and the others afterwards has it.
+        let limit = UNKNOWN - 45.0;
+        assert_eq!(bounds.between(limit, f64::INFINITY), [1]);
+        assert_eq!(bounds.between(f64::NEG_INFINITY, limit), [3, 0, 2]);
     }
 }

@@ -329,8 +329,8 @@ mod tests {
                     (0..target.data().dimension()).map(|_| (size * rng.normal()) as f32).collect();
                 let under = |posterior| NewFrame::new(posterior, context, &[&face]).under_all(None);
                 for (a, b) in under(&kept).iter().zip(under(&whole)) {
-                    assert!((a.new[0] - b.new[0]).abs() < 1e-5, "{}: {} {}", case.name, a.new[0], b.new[0]);
-                    assert!((a.ln_evidence - b.ln_evidence).abs() < 1e-5, "{}", case.name);
+                    assert!((a.new[0] - b.new[0]).abs() < 1e-6, "{}: {} {}", case.name, a.new[0], b.new[0]);
+                    assert!((a.ln_evidence - b.ln_evidence).abs() < 1e-6, "{}", case.name);
                 }
             }
         }

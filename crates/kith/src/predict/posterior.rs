@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 
+use super::bounds::UNKNOWN;
 use super::kept::Closer;
 use super::new_frame::NEGLIGIBLE;
 use crate::chain::{Draw, Globals};
@@ -183,10 +184,11 @@ impl Posterior {
         ln_least + self.ln_neglected() - (self.n_groups().max(1) as f64).ln()
     }
 
-    /// ln of the share of a draw's weight that may be left out of an answer. Where faces have to be read for it, those
-    /// of groups that change no probability by more than a millionth are not.
+    /// ln of the share of a draw's weight that may be left out of an answer. Where faces have to be read for
+    /// it, those of groups that change no probability by more than a millionth are not: half of that is for
+    /// groups that a closer bound rules out, half for all that come after the last that was looked at.
     pub(super) fn ln_neglected(&self) -> f64 {
-        if self.reads_faces() { LN_MILLIONTH } else { -NEGLIGIBLE }
+        if self.reads_faces() { LN_HALF_A_MILLIONTH } else { -NEGLIGIBLE }
     }
 
     /// ln predictive of a face under a group.
@@ -253,7 +255,7 @@ impl Posterior {
         let mut usual = Vec::new();
         self.screen.upper_bounds_of(x, &mut usual);
         // Where a bound is not a number, nothing is known.
-        let known = |bound: f32| if bound.is_nan() { f64::INFINITY } else { f64::from(bound) };
+        let known = |bound: f32| if bound.is_nan() { UNKNOWN } else { f64::from(bound) };
         let bounds = usual.iter().map(|&bound| x.bound(bound));
         let of = bounds.zip(&self.ln_highest_seat).map(|(bound, seat)| seat + known(bound)).collect();
         (usual, of)
@@ -416,8 +418,8 @@ fn by_group(draws: &[Pooled], n_groups: usize) -> (Vec<(u32, u32)>, Vec<usize>) 
     (seats, begins)
 }
 
-/// ln 1e-6.
-const LN_MILLIONTH: f64 = -13.815_510_557_964_274;
+/// ln 5e-7.
+const LN_HALF_A_MILLIONTH: f64 = -14.508_657_738_524_219;
 
 /// A set of faces: a 128-bit sum over them, and how many.
 type Key = (u128, u32);

@@ -296,7 +296,9 @@ impl Screen {
                 - common * distance
                 - A_BIT_LESS * (half * (gain * form).ln_1p() + far * mean.max(0.0).ln_1p())
         };
-        Some((0..n).map(of_scale).fold(f64::NEG_INFINITY, f64::max))
+        // The larger of two would pass over what is not a number: then nothing is known.
+        let highest = (0..n).map(of_scale).fold(f64::NEG_INFINITY, |a, b| if a >= b { a } else { b });
+        (!highest.is_nan()).then_some(highest)
     }
 
     /// Per identity: an upper bound of the ln predictive of a face of the block. Not a number where nothing
