@@ -12,6 +12,9 @@ use crate::library::args::{
     UndoOptions, WatchOptions, WhoOptions,
 };
 
+/// Chains beyond this tell nobody more, and many more would not end, or not fit in memory.
+pub const MOST_CHAINS: i64 = 1000;
+
 /// kith learns who is who from faces, mostly unnamed, on your own machine.
 ///
 /// For every face it answers with probabilities: acquainted (someone you named), familiar (seen before, never
@@ -120,7 +123,7 @@ pub struct FitOptions {
     #[arg(long, value_name = "DATASET")]
     pub background: Option<PathBuf>,
     /// Independent chains [default: 4, or 8 with --sweeps]
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=MOST_CHAINS))]
     pub chains: Option<u32>,
     /// Sweeps of each chain [default: until the chains agree, or clearly will not]
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
@@ -227,7 +230,7 @@ pub struct ExperimentOptions {
     #[arg(long)]
     pub as_printed: bool,
     /// Independent chains
-    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=MOST_CHAINS))]
     pub chains: u32,
     /// Sweeps of a fit (discovery: of the offline one, the others in proportion) [default: the paper's]
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]

@@ -92,6 +92,10 @@ fn bad_settings_are_refused_in_one_line_and_an_older_file_survives() {
     let background = place.fit("draws.ndjson", &["--background", "few"]);
     assert_refused("nobody twice", &background, &["few: found fewer than two people"]);
 
+    // As many would not end.
+    let many = place.run(&["fit", "seen", "--draws", "draws.ndjson", "--chains", "1000000"]);
+    assert!(many.status == 2 && many.err.contains("1000000 is not in 1..=1000"), "{}", many.err);
+
     assert_eq!(fs::read_to_string(place.path("draws.ndjson")).unwrap(), "an older file");
     assert_eq!(place.partial_of("draws.ndjson"), None);
     place.fit("draws.ndjson", &[]).done();

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, ValueEnum};
 
+use crate::args::MOST_CHAINS;
+
 /// Options of `kith add`.
 #[derive(Debug, Args)]
 pub struct AddOptions {
@@ -66,7 +68,7 @@ pub struct LearnOptions {
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     pub sweeps: Option<u64>,
     /// Independent chains; another number than before starts them anew [default: 4]
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=MOST_CHAINS))]
     pub chains: Option<u32>,
     /// Makes the first learning repeatable, whatever the number of threads
     #[arg(long)]
