@@ -32,6 +32,8 @@ const LEAST_SAID: i32 = 6;
 const ROUNDS: usize = 10;
 /// A quarter of normal numbers are nearer to zero than so many standard deviations.
 const QUARTER: f64 = 0.3186;
+/// And half of them than so many.
+const HALF: f64 = 0.6745;
 /// So many times random looks are made to know how near those are.
 const TRIALS: usize = 4;
 /// At most so many are compared on either side.
@@ -116,6 +118,10 @@ fn split(rows: &[&[f32]]) -> Option<(Measured, Measured)> {
 
 /// The few and the many, where some are several times as long as the looks nearest in direction, beyond what
 /// such looks differ by. A look whose neighbours are all as long is on their side.
+///
+/// By how much looks of one direction differ is estimated from the same looks. Where up to half are in other
+/// units the estimate is too large by a factor of two: what is found with a bar as much lower must then be
+/// beyond what looks of one side differ by, which lengths that merely vary are not.
 fn split_by_neighbours(rows: &[&[f32]]) -> Option<(Measured, Measured)> {
     let lengths = measured(rows)?;
     let n = lengths.len();
@@ -124,12 +130,36 @@ fn split_by_neighbours(rows: &[&[f32]]) -> Option<(Measured, Measured)> {
     }
     let near = nearest_directions(rows, &lengths);
     let step = |at: usize, other: usize| (lengths[at].0 / lengths[other].0).ln();
-    let steps = |at: usize| near[at].iter().map(move |&other| step(at, other));
-    let mut widths: Vec<f64> = (0..n).flat_map(steps).map(f64::abs).collect();
-    widths.sort_by(f64::total_cmp);
-    let least = TIMES.ln().max(DEVIATIONS * widths[widths.len() / 4] / QUARTER);
-    let says =
-        |at: usize| -> i32 { steps(at).map(|by| i32::from(by >= least) - i32::from(by <= -least)).sum() };
+    let pairs = || (0..n).flat_map(|at| near[at].iter().map(move |&other| (at, other)));
+    let width = |(at, other): (usize, usize)| step(at, other).abs();
+    let quantile = |widths: &mut Vec<f64>, part: usize| {
+        widths.sort_by(f64::total_cmp);
+        widths[widths.len() / part]
+    };
+    let quarter = quantile(&mut pairs().map(width).collect(), 4);
+    let least = |of_normal: f64| TIMES.ln().max(DEVIATIONS * quarter / of_normal);
+    let is_few = sides(&near, step, least(QUARTER)).or_else(|| {
+        let is_few = sides(&near, step, least(HALF))?;
+        let widths = |is_across: bool| -> Vec<f64> {
+            pairs().filter(|&(at, other)| (is_few[at] != is_few[other]) == is_across).map(width).collect()
+        };
+        let (mut within, mut across) = (widths(false), widths(true));
+        let is_apart = !within.is_empty()
+            && !across.is_empty()
+            && quantile(&mut across, 2) >= TIMES.ln().max(DEVIATIONS * quantile(&mut within, 2) / HALF);
+        is_apart.then_some(is_few)
+    })?;
+    let part = |of: bool| (0..n).filter(|&at| is_few[at] == of).map(|at| lengths[at]).collect();
+    Some((part(true), part(false)))
+}
+
+/// Who is of the few, where steps of at least so much between neighbours part them from the rest.
+fn sides(near: &[Vec<usize>], step: impl Fn(usize, usize) -> f64, least: f64) -> Option<Vec<bool>> {
+    let n = near.len();
+    let says = |at: usize| -> i32 {
+        let steps = near[at].iter().map(|&other| step(at, other));
+        steps.map(|by| i32::from(by >= least) - i32::from(by <= -least)).sum()
+    };
     let said: Vec<i32> = (0..n).map(says).collect();
     let mut side: Vec<i32> = said.iter().map(|said| said.signum()).collect();
     for _ in 0..ROUNDS {
@@ -144,9 +174,7 @@ fn split_by_neighbours(rows: &[&[f32]]) -> Option<(Measured, Measured)> {
     if of_few().filter(|&said| said > 0).count() < FEWEST || of_few().sum::<i32>() < LEAST_SAID {
         return None;
     }
-    let part =
-        |is_few: bool| (0..n).filter(|&at| (side[at] == fewer) == is_few).map(|at| lengths[at]).collect();
-    Some((part(true), part(false)))
+    Some(side.into_iter().map(|side| side == fewer).collect())
 }
 
 /// For each of some lengths, which others are nearest in direction, of at most [`MOST_COMPARED`].
@@ -286,7 +314,10 @@ mod tests {
 
     #[test]
     fn some_in_other_units_are_found_and_people_near_zero_are_not() {
-        // In few dimensions directions tell less: of these some may be missed. Found, and tried.
+        // In few dimensions directions tell less, and of these some are missed. A bar low enough for all of them
+        // would refuse lengths that merely vary: with half the deviations, and nothing asked of the two sides,
+        // 138 of 300 sets like `varied` below in six dimensions. A miss is what there was before, a false alarm
+        // turns away faces that are sound. Found, and tried.
         let (mut of_others, mut overlapping) = ((0, 0), (0, 0));
         for (seed, dimension) in (0..30).flat_map(|seed| [6, 8, 16, 64].map(|dimension| (seed, dimension))) {
             let mut rng = driver(seed);
@@ -355,8 +386,8 @@ mod tests {
             });
             assert_eq!(found(&varied), None, "{seed} {dimension}");
         }
-        // All photos of every second person: 118 of 120; lengths that overlap: 285 of 300.
+        // All photos of every second person: 118 of 120; lengths that overlap: 297 of 300.
         assert!(of_others.0 * 100 >= of_others.1 * 97, "{of_others:?}");
-        assert!(overlapping.0 * 100 >= overlapping.1 * 94, "{overlapping:?}");
+        assert!(overlapping.0 * 100 >= overlapping.1 * 99, "{overlapping:?}");
     }
 }
