@@ -103,8 +103,6 @@ pub(crate) struct Scan {
     shortlist: Shortlist,
     /// Rows still to come whose faces are not of an identity that changed.
     others: Vec<usize>,
-    /// Where the identities of a block's faces are.
-    own: Vec<Option<usize>>,
     /// What is known of a few faces that are seated without bounds.
     pub(crate) memo: Memo,
 }
@@ -141,7 +139,6 @@ impl Scan {
             said: Vec::new(),
             shortlist: Shortlist::default(),
             others: Vec::new(),
-            own: Vec::new(),
             memo: Memo::default(),
         }
     }
@@ -181,10 +178,7 @@ impl Scan {
                 state.look(face, target, x);
             }
             if is_screened {
-                let own = |&face: &FaceId| Some(state.seating.place_of(state.seating.identity_of(face)?));
-                self.own.clear();
-                self.own.extend(faces.iter().map(own));
-                self.screen.look(&block, &self.own);
+                self.screen.look(&block);
             } else if is_collapsed {
                 self.remember(faces, &block, state, target);
             }

@@ -12,9 +12,6 @@
 //! the safe side: of a product of D numbers it is at most `D 2^-24 |y| |sum|`, and
 //! `2 |y| |m| <= |y|^2 + |m|^2`, so that squares taken a little too small make up for it.
 //!
-//! Most identities are so far from a face that less will do: where even the largest C less the smallest E d
-//! and H r(G d) is far below the bound of the face's own identity, that is taken for the bound.
-//!
 //! An identity's faces spread further in some directions than in others; G_s has the widest of them, so that
 //! the bound holds for all. Where that says too little, the seat is weighed exactly (`shortlist.rs`).
 
@@ -22,7 +19,7 @@ use std::ops::Range;
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
-use pulp::Arch;
+use pulp::{Arch, Simd, WithSimd};
 
 use crate::math::vectors::dot_in_lanes_f32;
 use crate::model::FaceModel;
@@ -37,10 +34,6 @@ const A_BIT_MORE: f64 = 1e-6;
 const A_BIT_LESS: f64 = 1.0 - 1e-5;
 /// r is as good as at its limit from here on, and the product of four numbers like it stays finite.
 const FAR: f32 = 1e6;
-
-/// An identity whose bound is so many nats below that of a face's own is as good as never proposed: a loose
-/// bound will do.
-const HOPELESS: f32 = 40.0;
 
 type Lanes = [f32; LANES];
 
@@ -60,14 +53,11 @@ pub(crate) struct Screen {
     n_columns: usize,
     /// A row per identity: the sum of its faces.
     sums: Vec<f32>,
-    /// Per group of LANES identities, field after field: v, |ybar|^2, H, then C, G, E, A, M, T, V and U,
-    /// the largest C, and the smallest G and E.
+    /// Per group of LANES identities, field after field: v, |ybar|^2, H, then C, G, E, A, M, T, V and U.
     constants: Vec<f32>,
     faces: Vec<f32>,
     /// Per face: |y|^2, then |y_l|^2 per level.
     looks: Vec<f32>,
-    /// Per face: whatever is below this need not be known well.
-    floors: Vec<f32>,
     /// A row per face.
     upper_bounds: Vec<f32>,
     stride: usize,
@@ -92,7 +82,6 @@ impl Screen {
             constants: Vec::new(),
             faces: Vec::new(),
             looks: Vec::new(),
-            floors: Vec::new(),
             upper_bounds: Vec::new(),
             stride: 0,
             products: Vec::new(),
@@ -192,12 +181,8 @@ impl Screen {
         let of_products = of.of_products.iter().copied();
         let of_squares = of.of_squares.iter().map(|value| value * A_BIT_LESS);
         let per_level = of.level_products.iter().chain(&of.level_squares).copied();
-        let highest = of.constants.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let lowest = |values: &[f64]| A_BIT_LESS * values.iter().copied().fold(f64::INFINITY, f64::min);
-        let loose = [highest + 1e-3 + highest.abs() * A_BIT_MORE, lowest(&of.gains), lowest(&of.commons)];
-        let loose = loose.into_iter().filter(|_| self.of_means.is_some());
         for (field, value) in
-            fields.chain(less).chain(of_products).chain(of_squares).chain(per_level).chain(loose).enumerate()
+            fields.chain(less).chain(of_products).chain(of_squares).chain(per_level).enumerate()
         {
             let to = self.at(place, field);
             self.constants[to] = value as f32;
@@ -206,22 +191,13 @@ impl Screen {
         Arch::new().dispatch(OneColumn { screen: self, place, rows });
     }
 
-    /// Looks at the next faces: their bounds with all identities. `own` are the places of the faces' own
-    /// identities, where they have one: the others are compared with that.
-    pub fn look(&mut self, block: &[Centred], own: &[Option<usize>]) {
+    /// Looks at the next faces: their bounds with all identities.
+    pub fn look(&mut self, block: &[Centred]) {
         let (mut faces, mut looks) = (std::mem::take(&mut self.faces), std::mem::take(&mut self.looks));
         faces.clear();
         looks.clear();
         block.iter().for_each(|x| self.look_at(x, &mut faces, &mut looks));
         (self.faces, self.looks) = (faces, looks);
-        let mut floors = std::mem::take(&mut self.floors);
-        floors.clear();
-        floors.extend(own.iter().enumerate().map(|(row, own)| {
-            own.map_or(f32::NEG_INFINITY, |place| {
-                Arch::new().dispatch(OnePair { screen: self, place, row }) - HOPELESS
-            })
-        }));
-        self.floors = floors;
         self.upper_bounds.resize(block.len() * self.stride, 0.0);
         let n_columns = self.n_columns.next_multiple_of(LANES);
         self.products.resize(self.levels.len() * block.len() * TILE, 0.0);
@@ -321,7 +297,7 @@ impl Screen {
 
     fn n_fields(&self) -> usize {
         match self.of_means {
-            Some(_) => 6 + 6 * self.n_scales() + 2 * self.levels.len(),
+            Some(_) => 3 + 6 * self.n_scales() + 2 * self.levels.len(),
             None => 3 + 2 * self.n_scales(),
         }
     }
@@ -354,7 +330,7 @@ impl Screen {
     /// Lower bounds on the squared distances of one face to the means of LANES identities, their products
     /// given per level.
     #[inline(always)]
-    fn distances(&self, group: usize, products: &[Lanes], look: &[f32]) -> Lanes {
+    fn distances<S: Simd>(&self, group: usize, products: &[Lanes], look: &[f32]) -> Lanes {
         let fields = self.fields(group);
         let (pull, square, own) = (field(fields, 0), field(fields, 1), look[0]);
         let mut distance = [0.0; LANES];
@@ -364,43 +340,15 @@ impl Screen {
             }
         }
         for lane in 0..LANES {
-            distance[lane] = (own + square[lane] - pull[lane] * distance[lane]).max(0.0);
+            distance[lane] = positive(madd::<S>(-pull[lane], distance[lane], own + square[lane]));
         }
         distance
     }
 
-    /// Loose upper bounds of LANES identities, from distances alone; nothing where the mean has no part.
-    #[inline(always)]
-    fn loosely(&self, group: usize, distance: &Lanes) -> Lanes {
-        let (fields, first) = (self.fields(group), self.n_fields() - 3);
-        let field = |at: usize| field(fields, at);
-        let (half, constant, gain, common) = (field(2), field(first), field(first + 1), field(first + 2));
-        let mut bounds = [0.0; LANES];
-        for lane in 0..LANES {
-            let (above, below) = below_ln_1p(gain[lane] * distance[lane]);
-            bounds[lane] = constant[lane] - common[lane] * distance[lane] - half[lane] * above / below;
-        }
-        bounds
-    }
-
-    /// The same of one face, or loose ones if all of them are below the face's floor.
-    #[inline(always)]
-    fn of_lanes_or_loosely(&self, group: usize, products: &[Lanes], row: usize) -> Lanes {
-        let (look, floor) = (self.look_of(row), self.floors[row]);
-        if self.of_means.is_some() && floor > f32::NEG_INFINITY {
-            let loose = self.loosely(group, &self.distances(group, products, look));
-            // Not a number is no bound.
-            if loose.iter().fold(true, |all, &bound| all & (bound < floor)) {
-                return loose;
-            }
-        }
-        self.of_lanes(group, products, look)
-    }
-
     /// The upper bounds of LANES identities for one face, their products given per level.
     #[inline(always)]
-    fn of_lanes(&self, group: usize, products: &[Lanes], look: &[f32]) -> Lanes {
-        let distance = self.distances(group, products, look);
+    fn of_lanes<S: Simd>(&self, group: usize, products: &[Lanes], look: &[f32]) -> Lanes {
+        let distance = self.distances::<S>(group, products, look);
         let (fields, n) = (self.fields(group), self.n_scales());
         let field = |at: usize| field(fields, at);
         let half = field(2);
@@ -409,7 +357,7 @@ impl Screen {
             for scale in 0..n {
                 let (constant, gain) = (field(3 + scale), field(3 + n + scale));
                 for lane in 0..LANES {
-                    let (above, below) = below_ln_1p(gain[lane] * distance[lane]);
+                    let (above, below) = below_ln_1p::<S>(gain[lane] * distance[lane]);
                     best[lane] = higher(best[lane], constant[lane] - half[lane] * above / below);
                 }
             }
@@ -420,20 +368,24 @@ impl Screen {
             let (by_product, by_square) =
                 (field(3 + 6 * n + level), field(3 + 6 * n + products.len() + level));
             for lane in 0..LANES {
-                product[lane] += by_product[lane] * of_level[lane];
-                square[lane] += by_square[lane] * own;
+                product[lane] = madd::<S>(by_product[lane], of_level[lane], product[lane]);
+                square[lane] = madd::<S>(by_square[lane], *own, square[lane]);
             }
         }
         for scale in 0..n {
-            let [constant, gain, common, of_sum, of_product, of_square] =
-                [0, 1, 2, 3, 4, 5].map(|kind| field(3 + kind * n + scale));
+            let (constant, gain, common) = (field(3 + scale), field(3 + n + scale), field(3 + 2 * n + scale));
+            let (of_sum, of_product, of_square) =
+                (field(3 + 3 * n + scale), field(3 + 4 * n + scale), field(3 + 5 * n + scale));
             for lane in 0..LANES {
-                let mean = of_sum[lane] + of_product[lane] * product[lane] + of_square[lane] * square[lane];
+                let mean = madd::<S>(of_square[lane], square[lane], of_sum[lane]);
+                let mean = madd::<S>(of_product[lane], product[lane], mean);
                 // Two fractions are added by one division.
-                let (above, below) = below_ln_1p(gain[lane] * distance[lane]);
-                let (of_mean, below_mean) = below_ln_1p(mean.max(0.0));
-                let both = (half[lane] * above * below_mean + far * of_mean * below) / (below * below_mean);
-                best[lane] = higher(best[lane], constant[lane] - common[lane] * distance[lane] - both);
+                let (above, below) = below_ln_1p::<S>(gain[lane] * distance[lane]);
+                let (of_mean, below_mean) = below_ln_1p::<S>(positive(mean));
+                let of_residual = half[lane] * above;
+                let both = madd::<S>(of_residual, below_mean, far * of_mean * below) / (below * below_mean);
+                let constant = madd::<S>(-common[lane], distance[lane], constant[lane]);
+                best[lane] = higher(best[lane], constant - both);
             }
         }
         best
@@ -446,11 +398,23 @@ fn higher(a: f32, b: f32) -> f32 {
     if a >= b { a } else { b }
 }
 
+/// The number, or 0 where it is below or not a number. One instruction, as `f32::max` is not.
+#[inline(always)]
+fn positive(a: f32) -> f32 {
+    if a > 0.0 { a } else { 0.0 }
+}
+
 /// r(a), a lower bound of ln (1 + a) for a >= 0, as a fraction.
 #[inline(always)]
-fn below_ln_1p(a: f32) -> (f32, f32) {
-    let a = a.min(FAR);
-    (3.0 * a * (2.0 + a), 6.0 + a * (6.0 + a))
+fn below_ln_1p<S: Simd>(a: f32) -> (f32, f32) {
+    let a = if a < FAR { a } else { FAR };
+    (3.0 * a * (2.0 + a), madd::<S>(a, 6.0 + a, 6.0))
+}
+
+/// a b + c, in one step where there are vectors: whatever has them has that.
+#[inline(always)]
+fn madd<S: Simd>(a: f32, b: f32, c: f32) -> f32 {
+    if S::IS_SCALAR { a * b + c } else { a.mul_add(b, c) }
 }
 
 #[inline(always)]
@@ -465,22 +429,23 @@ struct OneTile<'a> {
     width: usize,
 }
 
-impl pulp::NullaryFnOnce for OneTile<'_> {
+impl WithSimd for OneTile<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn call(self) {
+    fn with_simd<S: Simd>(self, _: S) {
         let Self { screen, first, width } = self;
         let (n_rows, n_levels) = (screen.n_rows(), screen.levels.len());
         let mut products = [[0.0; LANES]; MOST_LEVELS];
-        for row in 0..n_rows {
-            for at in (0..width).step_by(LANES) {
+        // The numbers of LANES identities, of which there are many, stay near the processor for all faces.
+        for at in (0..width).step_by(LANES) {
+            for row in 0..n_rows {
                 for (level, lanes) in products[..n_levels].iter_mut().enumerate() {
                     let from = level * n_rows * TILE + row * width + at;
                     lanes.copy_from_slice(&screen.products[from..from + LANES]);
                 }
                 let (group, products) = ((first + at) / LANES, &products[..n_levels]);
-                let bounds = screen.of_lanes_or_loosely(group, products, row);
+                let bounds = screen.of_lanes::<S>(group, products, screen.look_of(row));
                 let to = row * screen.stride + first + at;
                 screen.upper_bounds[to..to + LANES].copy_from_slice(&bounds);
             }
@@ -496,11 +461,11 @@ struct OneFace<'a> {
     out: &'a mut Vec<f32>,
 }
 
-impl pulp::NullaryFnOnce for OneFace<'_> {
+impl WithSimd for OneFace<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn call(self) {
+    fn with_simd<S: Simd>(self, _: S) {
         let Self { screen, face, look, out } = self;
         let mut products = [[0.0; LANES]; MOST_LEVELS];
         for group in 0..screen.n_columns.div_ceil(LANES) {
@@ -511,7 +476,7 @@ impl pulp::NullaryFnOnce for OneFace<'_> {
                 }
             }
             let products = &products[..screen.levels.len()];
-            out.extend_from_slice(&screen.of_lanes(group, products, look));
+            out.extend_from_slice(&screen.of_lanes::<S>(group, products, look));
         }
     }
 }
@@ -523,11 +488,11 @@ struct OnePair<'a> {
     row: usize,
 }
 
-impl pulp::NullaryFnOnce for OnePair<'_> {
+impl WithSimd for OnePair<'_> {
     type Output = f32;
 
     #[inline(always)]
-    fn call(self) -> f32 {
+    fn with_simd<S: Simd>(self, _: S) -> f32 {
         let Self { screen, place, row } = self;
         let n = screen.n_axes;
         let (sum, face) = (&screen.sums[place * n..(place + 1) * n], &screen.faces[row * n..(row + 1) * n]);
@@ -536,7 +501,7 @@ impl pulp::NullaryFnOnce for OnePair<'_> {
             lanes[place % LANES] = dot_in_lanes_f32(&sum[axes.clone()], &face[axes.clone()]);
         }
         let products = &products[..screen.levels.len()];
-        screen.of_lanes(place / LANES, products, screen.look_of(row))[place % LANES]
+        screen.of_lanes::<S>(place / LANES, products, screen.look_of(row))[place % LANES]
     }
 }
 
@@ -547,14 +512,14 @@ struct OneColumn<'a> {
     rows: &'a [usize],
 }
 
-impl pulp::NullaryFnOnce for OneColumn<'_> {
+impl WithSimd for OneColumn<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn call(self) {
+    fn with_simd<S: Simd>(self, simd: S) {
         let Self { screen, place, rows } = self;
         for &row in rows {
-            screen.upper_bounds[row * screen.stride + place] = OnePair { screen, place, row }.call();
+            screen.upper_bounds[row * screen.stride + place] = OnePair { screen, place, row }.with_simd(simd);
         }
     }
 }
