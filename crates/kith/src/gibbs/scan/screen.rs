@@ -23,7 +23,7 @@ use pulp::{Arch, Simd, WithSimd};
 
 use crate::math::vectors::dot_in_lanes_f32;
 use crate::model::FaceModel;
-use crate::model::face::{Axes, Centred, Coefficients, Group, MOST_LEVELS};
+use crate::model::face::{Axes, Centred, Coefficients, Group, MOST_LEVELS, MOST_SCALES};
 
 /// So many identities are looked at together.
 const LANES: usize = 16;
@@ -53,6 +53,8 @@ pub(crate) struct Screen {
     n_columns: usize,
     /// A row per identity: the sum of its faces.
     sums: Vec<f32>,
+    /// The same for a block of faces, once there is one: per TILE identities a row per axis, as a product takes them.
+    tiles: Vec<f32>,
     /// Per group of LANES identities, field after field: v, |ybar|^2, H, then C, G, E, A, M, T, V and U.
     constants: Vec<f32>,
     faces: Vec<f32>,
@@ -63,6 +65,8 @@ pub(crate) struct Screen {
     stride: usize,
     products: Vec<f32>,
     coefficients: Coefficients,
+    /// The numbers of one identity, each in all lanes.
+    column: Vec<Lanes>,
 }
 
 impl Screen {
@@ -79,6 +83,7 @@ impl Screen {
             safe,
             n_columns: 0,
             sums: Vec::new(),
+            tiles: Vec::new(),
             constants: Vec::new(),
             faces: Vec::new(),
             looks: Vec::new(),
@@ -86,6 +91,7 @@ impl Screen {
             stride: 0,
             products: Vec::new(),
             coefficients: Coefficients::default(),
+            column: Vec::new(),
         }
     }
 
@@ -93,6 +99,7 @@ impl Screen {
     pub fn set_columns<'a>(&mut self, groups: impl Iterator<Item = &'a Group>, model: &FaceModel) {
         self.n_columns = 0;
         self.looks.clear();
+        self.tiles.clear();
         for group in groups {
             self.open(group, model, &[]);
         }
@@ -117,6 +124,7 @@ impl Screen {
         self.sums.extend_from_slice(sums);
         self.sums.resize(n_padded * self.n_axes, 0.0);
         self.looks.clear();
+        self.tiles.clear();
         Some(())
     }
 
@@ -127,6 +135,7 @@ impl Screen {
         let (n, n_padded) = (self.n_axes, places.len().next_multiple_of(LANES));
         self.n_columns = places.len();
         self.sums = vec![0.0; n_padded * n];
+        self.tiles.clear();
         self.constants = vec![f32::NEG_INFINITY; n_padded * self.n_fields()];
         for (place, from) in places.iter().enumerate() {
             let Some(from) = *from else { continue };
@@ -144,6 +153,9 @@ impl Screen {
         let n_columns = self.n_columns.next_multiple_of(LANES);
         if self.sums.len() < n_columns * self.n_axes {
             self.sums.resize(n_columns * self.n_axes, 0.0);
+            if !self.tiles.is_empty() {
+                self.tiles.resize(n_columns.next_multiple_of(TILE) * self.n_axes, 0.0);
+            }
             self.constants.resize(n_columns / LANES * self.n_fields() * LANES, f32::NEG_INFINITY);
         }
         if n_columns > self.stride {
@@ -158,6 +170,7 @@ impl Screen {
         self.n_columns = last;
         let n = self.n_axes;
         self.sums.copy_within(last * n..(last + 1) * n, place * n);
+        self.lay(place);
         for field in 0..self.n_fields() {
             let value = self.constants[self.at(last, field)];
             let to = self.at(place, field);
@@ -174,6 +187,7 @@ impl Screen {
         let sum = model.bound(group, self.unit, self.safe, &mut of);
         let row = &mut self.sums[place * self.n_axes..(place + 1) * self.n_axes];
         row.iter_mut().zip(sum).for_each(|(to, from)| *to = (self.unit * from) as f32);
+        self.lay(place);
         let constants = of.constants.iter().map(|c| c + 1e-3 + c.abs() * A_BIT_MORE);
         let fields = [of.pull, of.square, of.half * A_BIT_LESS].into_iter();
         let fields = fields.chain(constants).chain(of.gains.iter().copied());
@@ -188,7 +202,9 @@ impl Screen {
             self.constants[to] = value as f32;
         }
         self.coefficients = of;
-        Arch::new().dispatch(OneColumn { screen: self, place, rows });
+        if !rows.is_empty() {
+            Arch::new().dispatch(OneColumn { screen: self, place, rows });
+        }
     }
 
     /// Looks at the next faces: their bounds with all identities.
@@ -201,11 +217,15 @@ impl Screen {
         self.upper_bounds.resize(block.len() * self.stride, 0.0);
         let n_columns = self.n_columns.next_multiple_of(LANES);
         self.products.resize(self.levels.len() * block.len() * TILE, 0.0);
+        if self.tiles.is_empty() {
+            self.tiles.resize(n_columns.next_multiple_of(TILE) * self.n_axes, 0.0);
+            (0..self.n_columns).for_each(|place| self.lay(place));
+        }
         for first in (0..n_columns).step_by(TILE) {
             let width = TILE.min(n_columns - first);
             let faces = MatRef::from_row_major_slice(&self.faces, block.len(), self.n_axes);
-            let sums = &self.sums[first * self.n_axes..(first + width) * self.n_axes];
-            let sums = MatRef::from_row_major_slice(sums, width, self.n_axes);
+            let sums = &self.tiles[first * self.n_axes..(first + TILE) * self.n_axes];
+            let sums = MatRef::from_column_major_slice(sums, TILE, self.n_axes).subrows(0, width);
             for (level, axes) in self.levels.iter().enumerate() {
                 let at = level * block.len() * TILE;
                 let out = &mut self.products[at..at + block.len() * width];
@@ -214,6 +234,18 @@ impl Screen {
                 matmul(out, Accum::Replace, sums.subcols(axes.start, axes.len()), faces, 1.0, Par::Seq);
             }
             Arch::new().dispatch(OneTile { screen: self, first, width });
+        }
+    }
+
+    /// Lays an identity's sum where products are made of it, if they are.
+    fn lay(&mut self, place: usize) {
+        if self.tiles.is_empty() {
+            return;
+        }
+        let (tile, lane) = (place / TILE * TILE * self.n_axes, place % TILE);
+        let sum = &self.sums[place * self.n_axes..(place + 1) * self.n_axes];
+        for (to, from) in self.tiles[tile + lane..].iter_mut().step_by(TILE).zip(sum) {
+            *to = *from;
         }
     }
 
@@ -295,11 +327,14 @@ impl Screen {
         1 + if self.of_means.is_some() { self.levels.len() } else { 0 }
     }
 
+    /// How many numbers an identity has per scale.
+    fn n_kinds(&self) -> usize {
+        if self.of_means.is_some() { 6 } else { 2 }
+    }
+
     fn n_fields(&self) -> usize {
-        match self.of_means {
-            Some(_) => 3 + 6 * self.n_scales() + 2 * self.levels.len(),
-            None => 3 + 2 * self.n_scales(),
-        }
+        let per_level = if self.of_means.is_some() { 2 * self.levels.len() } else { 0 };
+        3 + self.n_kinds() * self.n_scales() + per_level
     }
 
     fn at(&self, place: usize, field: usize) -> usize {
@@ -318,21 +353,39 @@ impl Screen {
         (self.upper_bounds, self.stride) = (bounds, stride);
     }
 
-    fn fields(&self, group: usize) -> &[f32] {
-        let size = self.n_fields() * LANES;
-        &self.constants[group * size..(group + 1) * size]
+    /// The numbers of LANES identities, field after field.
+    fn fields(&self, group: usize) -> &[Lanes] {
+        let n = self.n_fields();
+        &self.constants.as_chunks().0[group * n..(group + 1) * n]
     }
 
     fn look_of(&self, row: usize) -> &[f32] {
         &self.looks[row * self.n_looks()..(row + 1) * self.n_looks()]
     }
 
-    /// Lower bounds on the squared distances of one face to the means of LANES identities, their products
-    /// given per level.
+    /// The upper bounds of LANES pairs of an identity and a face: the numbers of the identities, field after field, the
+    /// products per level, and by its number and the lane what the face alone adds.
     #[inline(always)]
-    fn distances<S: Simd>(&self, group: usize, products: &[Lanes], look: &[f32]) -> Lanes {
-        let fields = self.fields(group);
-        let (pull, square, own) = (field(fields, 0), field(fields, 1), look[0]);
+    fn of_lanes<S: Simd>(
+        &self,
+        fields: &[Lanes],
+        products: &[Lanes],
+        look: impl Fn(usize, usize) -> f32,
+    ) -> Lanes {
+        match self.n_scales() {
+            MOST_SCALES => self.of_scales::<S, MOST_SCALES>(fields, products, look),
+            _ => self.of_scales::<S, 1>(fields, products, look),
+        }
+    }
+
+    #[inline(always)]
+    fn of_scales<S: Simd, const N: usize>(
+        &self,
+        fields: &[Lanes],
+        products: &[Lanes],
+        look: impl Fn(usize, usize) -> f32,
+    ) -> Lanes {
+        let ([pull, square, half], fields) = fields.split_first_chunk().expect("three of their own");
         let mut distance = [0.0; LANES];
         for product in products {
             for lane in 0..LANES {
@@ -340,22 +393,20 @@ impl Screen {
             }
         }
         for lane in 0..LANES {
-            distance[lane] = positive(madd::<S>(-pull[lane], distance[lane], own + square[lane]));
+            let squares = look(0, lane) + square[lane];
+            distance[lane] = positive(madd::<S>(-pull[lane], distance[lane], squares));
         }
-        distance
-    }
-
-    /// The upper bounds of LANES identities for one face, their products given per level.
-    #[inline(always)]
-    fn of_lanes<S: Simd>(&self, group: usize, products: &[Lanes], look: &[f32]) -> Lanes {
-        let distance = self.distances::<S>(group, products, look);
-        let (fields, n) = (self.fields(group), self.n_scales());
-        let field = |at: usize| field(fields, at);
-        let half = field(2);
+        // One field per scale of each kind. That many are known to be there: no line below checks for it.
+        let (kinds, per_level) = fields.split_at(N * self.n_kinds());
+        let kinds: &[[Lanes; N]] = kinds.as_chunks().0;
         let mut best = [f32::NEG_INFINITY; LANES];
-        let Some(far) = self.of_means else {
-            for scale in 0..n {
-                let (constant, gain) = (field(3 + scale), field(3 + n + scale));
+        let (
+            Some(far),
+            &[ref constants, ref gains, ref commons, ref of_sums, ref of_products, ref of_squares],
+        ) = (self.of_means, kinds)
+        else {
+            let [constants, gains] = kinds else { unreachable!("two kinds without a part of the mean") };
+            for (constant, gain) in constants.iter().zip(gains) {
                 for lane in 0..LANES {
                     let (above, below) = below_ln_1p::<S>(gain[lane] * distance[lane]);
                     best[lane] = higher(best[lane], constant[lane] - half[lane] * above / below);
@@ -364,18 +415,17 @@ impl Screen {
             return best;
         };
         let [mut product, mut square] = [[0.0; LANES]; 2];
-        for (level, (of_level, own)) in products.iter().zip(&look[1..]).enumerate() {
-            let (by_product, by_square) =
-                (field(3 + 6 * n + level), field(3 + 6 * n + products.len() + level));
+        let (by_products, by_squares) = per_level.split_at(products.len());
+        for (level, of_level) in products.iter().enumerate() {
+            let (by_product, by_square) = (&by_products[level], &by_squares[level]);
             for lane in 0..LANES {
                 product[lane] = madd::<S>(by_product[lane], of_level[lane], product[lane]);
-                square[lane] = madd::<S>(by_square[lane], *own, square[lane]);
+                square[lane] = madd::<S>(by_square[lane], look(1 + level, lane), square[lane]);
             }
         }
-        for scale in 0..n {
-            let (constant, gain, common) = (field(3 + scale), field(3 + n + scale), field(3 + 2 * n + scale));
-            let (of_sum, of_product, of_square) =
-                (field(3 + 3 * n + scale), field(3 + 4 * n + scale), field(3 + 5 * n + scale));
+        for scale in 0..N {
+            let (constant, gain, common) = (&constants[scale], &gains[scale], &commons[scale]);
+            let (of_sum, of_product, of_square) = (&of_sums[scale], &of_products[scale], &of_squares[scale]);
             for lane in 0..LANES {
                 let mean = madd::<S>(of_square[lane], square[lane], of_sum[lane]);
                 let mean = madd::<S>(of_product[lane], product[lane], mean);
@@ -417,11 +467,6 @@ fn madd<S: Simd>(a: f32, b: f32, c: f32) -> f32 {
     if S::IS_SCALAR { a * b + c } else { a.mul_add(b, c) }
 }
 
-#[inline(always)]
-fn field(fields: &[f32], at: usize) -> &Lanes {
-    fields[at * LANES..].first_chunk().expect("a whole field")
-}
-
 /// The bounds of some identities with the whole block, from their products.
 struct OneTile<'a> {
     screen: &'a mut Screen,
@@ -444,8 +489,8 @@ impl WithSimd for OneTile<'_> {
                     let from = level * n_rows * TILE + row * width + at;
                     lanes.copy_from_slice(&screen.products[from..from + LANES]);
                 }
-                let (group, products) = ((first + at) / LANES, &products[..n_levels]);
-                let bounds = screen.of_lanes::<S>(group, products, screen.look_of(row));
+                let (fields, look) = (screen.fields((first + at) / LANES), screen.look_of(row));
+                let bounds = screen.of_lanes::<S>(fields, &products[..n_levels], |number, _| look[number]);
                 let to = row * screen.stride + first + at;
                 screen.upper_bounds[to..to + LANES].copy_from_slice(&bounds);
             }
@@ -475,33 +520,9 @@ impl WithSimd for OneFace<'_> {
                     products[lane] = dot_in_lanes_f32(&sum[axes.clone()], &face[axes.clone()]);
                 }
             }
-            let products = &products[..screen.levels.len()];
-            out.extend_from_slice(&screen.of_lanes::<S>(group, products, look));
+            let (fields, products) = (screen.fields(group), &products[..screen.levels.len()]);
+            out.extend_from_slice(&screen.of_lanes::<S>(fields, products, |number, _| look[number]));
         }
-    }
-}
-
-/// The bound of one identity with the face of a row.
-struct OnePair<'a> {
-    screen: &'a Screen,
-    place: usize,
-    row: usize,
-}
-
-impl WithSimd for OnePair<'_> {
-    type Output = f32;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> f32 {
-        let Self { screen, place, row } = self;
-        let n = screen.n_axes;
-        let (sum, face) = (&screen.sums[place * n..(place + 1) * n], &screen.faces[row * n..(row + 1) * n]);
-        let mut products = [[0.0; LANES]; MOST_LEVELS];
-        for (lanes, axes) in products.iter_mut().zip(&screen.levels) {
-            lanes[place % LANES] = dot_in_lanes_f32(&sum[axes.clone()], &face[axes.clone()]);
-        }
-        let products = &products[..screen.levels.len()];
-        screen.of_lanes::<S>(place / LANES, products, screen.look_of(row))[place % LANES]
     }
 }
 
@@ -516,10 +537,30 @@ impl WithSimd for OneColumn<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
+    fn with_simd<S: Simd>(self, _: S) {
         let Self { screen, place, rows } = self;
-        for &row in rows {
-            screen.upper_bounds[row * screen.stride + place] = OnePair { screen, place, row }.with_simd(simd);
+        let (n, n_levels, n_looks) = (screen.n_axes, screen.levels.len(), screen.n_looks());
+        let mut fields = std::mem::take(&mut screen.column);
+        fields.clear();
+        fields.extend(screen.fields(place / LANES).iter().map(|field| [field[place % LANES]; LANES]));
+        let mut products = [[0.0; LANES]; MOST_LEVELS];
+        let mut looks = [[0.0; LANES]; 1 + MOST_LEVELS];
+        for rows in rows.chunks(LANES) {
+            let sum = &screen.sums[place * n..(place + 1) * n];
+            for (lane, &row) in rows.iter().enumerate() {
+                let face = &screen.faces[row * n..(row + 1) * n];
+                for (products, axes) in products.iter_mut().zip(&screen.levels) {
+                    products[lane] = dot_in_lanes_f32(&sum[axes.clone()], &face[axes.clone()]);
+                }
+                looks.iter_mut().zip(screen.look_of(row)).for_each(|(look, &of)| look[lane] = of);
+            }
+            let looks = &looks[..n_looks];
+            let bounds =
+                screen.of_lanes::<S>(&fields, &products[..n_levels], |number, lane| looks[number][lane]);
+            for (&row, bound) in rows.iter().zip(bounds) {
+                screen.upper_bounds[row * screen.stride + place] = bound;
+            }
         }
+        screen.column = fields;
     }
 }

@@ -17,6 +17,8 @@ use crate::random::Rng;
 const AHEAD: f32 = 3.0;
 /// So many places have their masses summed together, to find a proposal without looking at all.
 const CHUNK: usize = 64;
+/// So many chunks are summed side by side.
+const TOGETHER: usize = 8;
 
 /// The weights that were worked out, the bounds of the others, and room to draw.
 #[derive(Default)]
@@ -84,15 +86,21 @@ impl Shortlist {
             bounds.get_mut(place).into_iter().for_each(|bound| *bound = f32::NEG_INFINITY);
         }
         let mut best = ln_weights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        for (place, bound) in bounds.iter_mut().enumerate() {
-            if *bound < best as f32 + AHEAD || *bound == f32::NEG_INFINITY {
-                continue;
+        let mut from = 0;
+        // The best only grows: chunks that lie below it now need no second look.
+        while let Some(begin) = Arch::new().dispatch(Ahead { bounds, from, ahead: best as f32 + AHEAD }) {
+            from = bounds.len().min(begin + CHUNK);
+            for place in begin..from {
+                let bound = &mut bounds[place];
+                if *bound < best as f32 + AHEAD || *bound == f32::NEG_INFINITY {
+                    continue;
+                }
+                *bound = f32::NEG_INFINITY;
+                let ln_weight = exactly(place);
+                places.push(place);
+                ln_weights.push(ln_weight);
+                best = best.max(ln_weight);
             }
-            *bound = f32::NEG_INFINITY;
-            let ln_weight = exactly(place);
-            places.push(place);
-            ln_weights.push(ln_weight);
-            best = best.max(ln_weight);
         }
         best
     }
@@ -103,7 +111,9 @@ impl Shortlist {
         masses.resize(upper_bounds.len(), 0.0);
         Arch::new().dispatch(Masses { upper_bounds, best: best as f32, masses });
         sums.clear();
-        sums.extend(masses.chunks(CHUNK).map(sum));
+        let (together, rest) = masses.as_chunks::<{ TOGETHER * CHUNK }>();
+        together.iter().for_each(|masses| sums.extend(sums_of(masses)));
+        sums.extend(rest.chunks(CHUNK).map(sum));
         sums.iter().sum()
     }
 
@@ -155,6 +165,38 @@ fn sum(masses: &[f32]) -> f64 {
     masses.iter().map(|&mass| f64::from(mass)).sum()
 }
 
+/// [`sum`] of some chunks: none waits for another's additions.
+fn sums_of(masses: &[f32; TOGETHER * CHUNK]) -> [f64; TOGETHER] {
+    let mut sums = [0.0; TOGETHER];
+    for at in 0..CHUNK {
+        for (chunk, sum) in sums.iter_mut().enumerate() {
+            *sum += f64::from(masses[chunk * CHUNK + at]);
+        }
+    }
+    sums
+}
+
+/// Where the first chunk begins, of those from a place on, in which a bound is not below a number.
+struct Ahead<'a> {
+    bounds: &'a [f32],
+    from: usize,
+    ahead: f32,
+}
+
+impl pulp::NullaryFnOnce for Ahead<'_> {
+    type Output = Option<usize>;
+
+    #[inline(always)]
+    fn call(self) -> Option<usize> {
+        let Self { bounds, from, ahead } = self;
+        // What is no number is not below.
+        #[allow(clippy::neg_cmp_op_on_partial_ord)]
+        let is_ahead = |chunk: &[f32]| chunk.iter().fold(false, |any, &bound| any | !(bound < ahead));
+        let place = bounds[from..].chunks(CHUNK).position(is_ahead)?;
+        Some(from + CHUNK * place)
+    }
+}
+
 /// An upper bound of exp(upper bound - best) for each, nothing for minus infinity.
 struct Masses<'a> {
     upper_bounds: &'a [f32],
@@ -182,7 +224,10 @@ impl pulp::NullaryFnOnce for Masses<'_> {
 fn exp_above(x: f32) -> f32 {
     // A little more, for rounding of the difference, of the product and to 17 binary places of the sum.
     let exponent = (x * std::f32::consts::LOG2_E + 1e-4 + 1e-6 * x.abs()).clamp(-125.0, 126.0);
-    f32::from_bits(((exponent + 127.0) * (1u32 << 23) as f32) as i32 as u32)
+    // The whole number 2^23 w, w = exponent + 127 being 1.m 2^k with 1 <= k <= 7: its digits, moved k places. A
+    // conversion of `f32` would be made one by one.
+    let w = (exponent + 127.0).to_bits();
+    f32::from_bits((w & 0x007f_ffff | 0x0080_0000).unbounded_shl((w >> 23).wrapping_sub(127)))
 }
 
 #[cfg(test)]

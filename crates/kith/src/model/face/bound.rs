@@ -9,6 +9,9 @@ use super::{FaceKind, FaceModel, Group, ONE_KIND};
 /// The most levels that psi has.
 pub(crate) const MOST_LEVELS: usize = super::full::MOST_LEVELS;
 
+/// How many scales there are, where there is more than one.
+pub(crate) const MOST_SCALES: usize = super::scales::MOST;
+
 /// What all bounds of a face model share.
 pub(crate) struct Axes {
     /// How many coordinates a face has.

@@ -18,7 +18,7 @@ mod scatter;
 mod two_covariance;
 mod whitened;
 
-pub(crate) use bound::{Axes, Coefficients, MOST_LEVELS};
+pub(crate) use bound::{Axes, Coefficients, MOST_LEVELS, MOST_SCALES};
 pub(crate) use envelope::Envelope;
 pub(crate) use full::factor_to;
 pub use full::{Full, FullPrior};
