@@ -35,15 +35,16 @@ pub fn run(options: &FitOptions) -> anyhow::Result<Outcome> {
     let run = options.sweeps.map(|sweeps| schedule(options, sweeps)).transpose()?;
     set_threads(options.threads)?;
     check_place(options)?;
+    let stop = interrupt::listen_in_haste()?;
     let table = dataset::read(&options.dataset)?;
     let model = model(options, &table)?;
     let target = Target::new(model, table.dataset).with_context(|| settings_file(options))?;
-    let stop = interrupt::listen()?;
 
     let n_chains = options.chains.unwrap_or(if run.is_some() { 8 } else { 4 }) as usize;
-    let mut writer = DrawsWriter::create(&options.draws, &target)?;
     let mut belief = Belief::start(target, &options.start, Chains { n: n_chains, seed: options.seed })
         .with_sweep(Sweep::coloured(options.colours));
+    interrupt::be_calm();
+    let mut writer = DrawsWriter::create(&options.draws, belief.target())?;
     let until = Until { draws: DRAWS, sweeps: run.map(|run| run.sweeps) };
     let most = belief.most_sweeps(&until);
     let bar = bar(most * n_chains as u64, "sweeps");

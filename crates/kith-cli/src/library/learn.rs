@@ -23,6 +23,7 @@ pub fn run(options: &LearnOptions) -> anyhow::Result<Outcome> {
     set_threads(options.threads)?;
     let library = Library::open(&options.lib)?;
     let _claim = library.claim()?;
+    let stop = interrupt::listen_in_haste()?;
     let looks = bar(100, "% of learning what faces look like");
     let mut prior = |share: f64| {
         looks.set_position((100.0 * share) as u64);
@@ -31,11 +32,11 @@ pub fn run(options: &LearnOptions) -> anyhow::Result<Outcome> {
         }
     };
     set_model(&library, options, &mut prior)?;
-    let stop = interrupt::listen()?;
     let sweeps = bar(1, "sweeps");
     let watch = Watch { stop, swept: &|| sweeps.inc(1) };
     let plan = Plan { sweeps: options.sweeps, chains: options.chains, seed: options.seed, least: 0 };
     let mut begins = |most| {
+        interrupt::be_calm();
         looks.finish_and_clear();
         sweeps.set_length(most);
     };

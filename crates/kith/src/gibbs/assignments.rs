@@ -28,7 +28,7 @@ pub(super) fn step_unless(stop: &AtomicBool, state: &mut State, target: &Target,
     let per_pass = faces.len().div_ceil(faces.len().div_ceil(AT_ONCE).max(1)).max(1);
     for faces in faces.chunks(per_pass) {
         if !stop.load(Ordering::Relaxed) {
-            n_moved += scan.pass(faces, state, target, rng);
+            n_moved += scan.pass_unless(stop, faces, state, target, rng);
         }
     }
     n_moved

@@ -60,6 +60,8 @@ mod tests;
 pub(crate) use memo::Memo;
 pub(crate) use screen::Screen;
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use self::seats::{Seats, rounded_up};
 use self::shortlist::Shortlist;
 use super::assignments;
@@ -78,15 +80,29 @@ const BLOCK: usize = 32;
 pub(crate) trait Observer {
     /// A face has another identity than before; `at` is its place in the list.
     fn moved(&mut self, at: usize);
+    /// Whether the faces that follow are to stay where they are.
+    fn is_stopped(&self) -> bool {
+        false
+    }
     /// The upper bounds of a face's seats, before its draw.
     fn bounded(&mut self, _upper_bounds: &[f32]) {}
     /// A seat was drawn for a face: the places of the seats that were weighed for it, and their ln weights.
     fn drew(&mut self, _lifted: &Lifted, _x: &Centred, _state: &State, _weighed: (&[usize], &[f64])) {}
 }
 
-impl<F: FnMut(usize)> Observer for F {
-    fn moved(&mut self, at: usize) {
-        self(at);
+/// Counts moves, and breaks off when it is told to.
+struct Stoppable<'a> {
+    stop: &'a AtomicBool,
+    n_moved: &'a mut usize,
+}
+
+impl Observer for Stoppable<'_> {
+    fn moved(&mut self, _: usize) {
+        *self.n_moved += 1;
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
     }
 }
 
@@ -146,8 +162,21 @@ impl Scan {
     /// Seats faces one after the other, each given all others, whether it was seated before or not; returns
     /// how many have another identity than before.
     pub fn pass(&mut self, faces: &[FaceId], state: &mut State, target: &Target, rng: &mut Rng) -> usize {
+        self.pass_unless(&AtomicBool::new(false), faces, state, target, rng)
+    }
+
+    /// The same, broken off soon after being told to: faces that follow stay where they are.
+    pub fn pass_unless(
+        &mut self,
+        stop: &AtomicBool,
+        faces: &[FaceId],
+        state: &mut State,
+        target: &Target,
+        rng: &mut Rng,
+    ) -> usize {
         let mut n_moved = 0;
-        self.pass_with(faces, state, target, rng, &mut |_| n_moved += 1);
+        let mut observer = Stoppable { stop, n_moved: &mut n_moved };
+        self.pass_with(faces, state, target, rng, &mut observer);
         n_moved
     }
 
@@ -172,6 +201,9 @@ impl Scan {
             self.seats.clear();
         }
         for (number, faces) in faces.chunks(BLOCK).enumerate() {
+            if observer.is_stopped() {
+                break;
+            }
             let mut block = std::mem::take(&mut self.block);
             block.resize_with(faces.len(), Centred::default);
             for (x, &face) in block.iter_mut().zip(faces) {
