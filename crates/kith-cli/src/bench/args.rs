@@ -51,6 +51,9 @@ pub struct LibraryOptions {
     /// People, each with at least one face
     #[arg(long, default_value_t = 150, value_parser = clap::value_parser!(u32).range(5..=1_000_000))]
     pub identities: u32,
+    /// Sweeps of each chain [default: until the chains agree, or as many as take some minutes]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    pub sweeps: Option<u32>,
     /// Threads [default: one per core]
     #[arg(long, value_name = "T")]
     pub threads: Option<u32>,

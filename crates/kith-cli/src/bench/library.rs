@@ -47,7 +47,7 @@ pub fn run(options: &LibraryOptions) -> anyhow::Result<Figures> {
         ("dimension", json!(options.crowd.dim), String::new()),
         seconds("add_seconds", "to add them", add),
     ];
-    figures.extend(learn(&library, &crowd, options.crowd.seed)?);
+    figures.extend(learn(&library, &crowd, options)?);
     drop(library);
     figures.extend(ask(&path, &mut crowd)?);
     let bytes = std::fs::metadata(&path)?.len();
@@ -71,8 +71,8 @@ fn frame(crowd: &Crowd, face: usize) -> NewFrame {
     NewFrame { faces: vec![face], ..NewFrame::default() }
 }
 
-/// Learns to its own end: when the first people are there, when it ends, and how right they are.
-fn learn(library: &Library, crowd: &Crowd, seed: u64) -> anyhow::Result<Vec<Figure>> {
+/// Learns to its own end, or for some sweeps: when the first people are there, when it ends, and how right they are.
+fn learn(library: &Library, crowd: &Crowd, options: &LibraryOptions) -> anyhow::Result<Vec<Figure>> {
     let (started, mut first) = (Instant::now(), None);
     let mut goes_on = |now: &Progress| {
         let passed = started.elapsed().as_secs_f64();
@@ -80,7 +80,8 @@ fn learn(library: &Library, crowd: &Crowd, seed: u64) -> anyhow::Result<Vec<Figu
         note(format!("{passed:.1} s: {} people after {} sweeps", now.n_people, now.sweeps.0));
     };
     let mut told = Told { prior: &mut |_| (), begins: &mut |_| (), goes_on: &mut goes_on };
-    let plan = Plan { sweeps: None, chains: None, seed: Some(seed), least: 0 };
+    let sweeps = options.sweeps.map(u64::from);
+    let plan = Plan { sweeps, chains: None, seed: Some(options.crowd.seed), least: 0 };
     let (believed, changes) = Believed::learn(library, &plan, &Watch::nobody(), &mut told)?;
     believed.keep_bounds(library)?;
     let passed = started.elapsed().as_secs_f64();
