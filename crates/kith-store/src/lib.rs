@@ -34,6 +34,7 @@ mod ids;
 mod import;
 mod learn;
 mod library;
+mod lists;
 pub mod log;
 mod memory;
 pub mod meta;

@@ -13,9 +13,10 @@ use rusqlite::{Connection, params};
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{FaceRow, FrameRow, NameRow};
+use crate::lists::List;
 use crate::snapshot::Rows;
 use crate::sums::Of;
-use crate::{Library, StoreError, codec};
+use crate::{Library, StoreError};
 
 /// A draw as it is stored, after its seats and contexts.
 #[derive(Debug, Serialize, Deserialize)]
@@ -33,11 +34,11 @@ struct Body {
     unknown_weight: f64,
 }
 
-/// A stored draw, its parts apart: lists as they are packed, which have been read once.
+/// A stored draw, its parts apart.
 pub(crate) struct Stored {
-    seats: Vec<u8>,
-    contexts: Vec<u8>,
-    scales: Vec<u8>,
+    seats: List,
+    contexts: List,
+    scales: List,
     body: Body,
 }
 
@@ -53,10 +54,9 @@ fn encode(draw: &Draw, rows: &Rows) -> Vec<u8> {
         globals: draw.globals.with_names(rows.names.iter().copied().zip(known.iter().copied()).collect()),
         unknown_weight: *unknown,
     };
-    let seats = packed(&rows.faces, &draw.identities);
-    let contexts = packed(&rows.frames, &draw.contexts);
-    let numbers: Vec<u32> = draw.scales.iter().map(|&scale| u32::from(scale)).collect();
-    let scales = packed(&rows.faces, &numbers);
+    let seats = List::of(&rows.faces, draw.identities.iter().copied());
+    let contexts = List::of(&rows.frames, draw.contexts.iter().copied());
+    let scales = List::of(&rows.faces, draw.scales.iter().map(|&scale| u32::from(scale)));
     join(&Stored { seats, contexts, scales, body })
 }
 
@@ -68,34 +68,6 @@ impl Bodies {
     pub(crate) fn of(draws: &[Draw], rows: &Rows) -> Self {
         Self(draws.par_iter().map(|draw| (draw.chain, encode(draw, rows))).collect())
     }
-}
-
-/// Numbers by row, in the order of the rows, packed.
-fn packed<R: Copy + Ord + Into<i64>>(rows: &[R], numbers: &[u32]) -> Vec<u8> {
-    let mut pairs: Vec<(R, u32)> = rows.iter().copied().zip(numbers.iter().copied()).collect();
-    pairs.sort_unstable();
-    codec::pack(pairs.into_iter())
-}
-
-/// What was packed, of some rows; rows mostly come in their order.
-fn unpacked<R: Copy + Ord + From<i64>>(packed: &[u8], rows: &[R]) -> Vec<Option<u32>> {
-    let mut pairs = codec::pairs::<R>(packed).map_while(|pair| pair);
-    if !rows.is_sorted() {
-        return by_row(&pairs.collect::<Vec<_>>(), rows).collect();
-    }
-    let mut next = pairs.next();
-    let number = |row: &R| {
-        while next.is_some_and(|pair| pair.0 < *row) {
-            next = pairs.next();
-        }
-        next.filter(|pair| pair.0 == *row).map(|pair| pair.1)
-    };
-    rows.iter().map(number).collect()
-}
-
-/// The same without some rows.
-fn repacked<R: Copy + From<i64> + Into<i64>>(packed: &[u8], is_kept: impl Fn(R) -> bool) -> Vec<u8> {
-    codec::pack(codec::pairs::<R>(packed).flatten().filter(|pair| is_kept(pair.0)))
 }
 
 /// What each of some rows has, of pairs in the order of rows. Most rows are in that order too.
@@ -116,7 +88,7 @@ pub(crate) fn by_row<R: Copy + Ord, T: Copy>(
 
 fn join(stored: &Stored) -> Vec<u8> {
     let mut out = Vec::new();
-    for packed in [&stored.seats, &stored.contexts, &stored.scales] {
+    for packed in [&stored.seats, &stored.contexts, &stored.scales].map(List::pack) {
         out.extend((packed.len() as u32).to_le_bytes());
         out.extend(packed);
     }
@@ -129,13 +101,8 @@ fn part(bytes: &[u8]) -> Option<Stored> {
     let (seats, contexts, scales) = (list(&mut rest)?, list(&mut rest)?, list(&mut rest)?);
     let body: Body = serde_json::from_slice(rest).ok()?;
     let n = body.names.len();
-    let is_pairs = |packed: &[u8], below: usize| {
-        codec::pairs::<i64>(packed).all(|pair| pair.is_some_and(|pair| (pair.1 as usize) < below))
-    };
     let is_people = body.people.is_empty() || body.people.len() == n;
-    let is_sound = is_pairs(&seats, n)
-        && is_pairs(&contexts, usize::MAX)
-        && is_pairs(&scales, usize::MAX)
+    let is_sound = seats.are_below(n)
         && body.globals.weights.len() == n
         && is_people
         && body.people.iter().all(|&person| body.people.get(person as usize) == Some(&person));
@@ -143,43 +110,67 @@ fn part(bytes: &[u8]) -> Option<Stored> {
 }
 
 /// The next packed list.
-fn list(bytes: &mut &[u8]) -> Option<Vec<u8>> {
+fn list(bytes: &mut &[u8]) -> Option<List> {
     let (length, rest) = bytes.split_at_checked(4)?;
     let length = u32::from_le_bytes(length.try_into().ok()?) as usize;
     let (packed, rest) = rest.split_at_checked(length)?;
     *bytes = rest;
-    Some(packed.to_vec())
+    List::unpack(packed)
 }
 
 impl Stored {
     /// As a chain can go on from it.
     fn memory(&self, rows: &Rows) -> Memory {
-        let label_of: HashMap<NameRow, usize> = rows.names.iter().copied().zip(0..).collect();
-        let label = |row: NameRow| label_of.get(&row).map(|&label| LabelId::new(label));
         let body = &self.body;
-        let weights: HashMap<NameRow, f64> = body.globals.name_weights.iter().copied().collect();
-        let weights = rows.names.iter().map(|row| weights.get(row).copied());
-        let scales = unpacked(&self.scales, &rows.faces).into_iter();
+        let scales = self.scales.of_rows(&rows.faces).into_iter();
         Memory {
             chain: body.chain,
             sweep: body.sweep,
-            identities: unpacked(&self.seats, &rows.faces),
+            identities: self.seats.of_rows(&rows.faces),
             scales: scales.map(|scale| scale.map(|scale| scale as u8)).collect(),
-            contexts: unpacked(&self.contexts, &rows.frames),
-            names: body.names.iter().map(|name| name.and_then(label)).collect(),
+            contexts: self.contexts.of_rows(&rows.frames),
+            names: self.names(rows),
             people: body.people.clone(),
-            globals: body.globals.with_names(weights.chain([Some(body.unknown_weight)]).collect()),
+            globals: body.globals.with_names(self.name_weights(rows)),
         }
     }
 
     /// As a draw, when it is about exactly these faces, frames and names.
-    fn draw(&self, rows: &Rows) -> Option<Draw> {
-        let names = self.body.globals.name_weights.iter().map(|weight| &weight.0);
-        let is_of = |packed: &[u8], n: usize| codec::pairs::<i64>(packed).count() == n;
-        let is_current = is_of(&self.seats, rows.faces.len())
-            && is_of(&self.contexts, rows.frames.len())
-            && names.eq(&rows.names);
-        is_current.then(|| self.memory(rows).into_draw()).flatten()
+    fn draw(self, rows: &Rows) -> Option<Draw> {
+        if !self.body.globals.name_weights.iter().map(|weight| &weight.0).eq(&rows.names) {
+            return None;
+        }
+        let name_weights = self.name_weights(rows).into_iter().collect::<Option<_>>()?;
+        let names = self.names(rows);
+        let Self { seats, contexts, scales, body } = self;
+        let scales = match scales.len() {
+            0 => Vec::new(),
+            _ => scales.of_exactly(&rows.faces)?,
+        };
+        Some(Draw {
+            chain: body.chain,
+            sweep: body.sweep,
+            identities: seats.of_exactly(&rows.faces)?,
+            scales: scales.into_iter().map(|scale| scale as u8).collect(),
+            contexts: contexts.of_exactly(&rows.frames)?,
+            names,
+            people: body.people,
+            globals: body.globals.with_names(name_weights),
+        })
+    }
+
+    /// Names of identities, as far as they are known still.
+    fn names(&self, rows: &Rows) -> Vec<Option<LabelId>> {
+        let label_of: HashMap<NameRow, usize> = rows.names.iter().copied().zip(0..).collect();
+        let label = |row: NameRow| label_of.get(&row).map(|&label| LabelId::new(label));
+        self.body.names.iter().map(|name| name.and_then(label)).collect()
+    }
+
+    /// H of every name that is known now, where it was known then, and of unknown.
+    fn name_weights(&self, rows: &Rows) -> Vec<Option<f64>> {
+        let weights: HashMap<NameRow, f64> = self.body.globals.name_weights.iter().copied().collect();
+        let known = rows.names.iter().map(|row| weights.get(row).copied());
+        known.chain([Some(self.body.unknown_weight)]).collect()
     }
 }
 
@@ -210,7 +201,7 @@ impl Library {
     /// The draws, when they are about the library as it is.
     pub fn draws(&self, rows: &Rows) -> Result<Option<Vec<Draw>>, StoreError> {
         let bodies = self.bodies(Of::Draw)?;
-        let draws: Option<Vec<Draw>> = bodies.par_iter().map(|stored| stored.draw(rows)).collect();
+        let draws: Option<Vec<Draw>> = bodies.into_par_iter().map(|stored| stored.draw(rows)).collect();
         Ok(draws.filter(|draws| !draws.is_empty()))
     }
 
@@ -301,9 +292,9 @@ impl Library {
         let mut chains = self.chains()?;
         let connection: &Connection = &self.connection;
         for stored in &mut chains {
-            stored.seats = repacked(&stored.seats, &is_kept);
-            stored.scales = repacked(&stored.scales, &is_kept);
-            stored.contexts = repacked(&stored.contexts, &is_kept_frame);
+            stored.seats = stored.seats.without(|row| is_kept(FaceRow(row)));
+            stored.scales = stored.scales.without(|row| is_kept(FaceRow(row)));
+            stored.contexts = stored.contexts.without(|row| is_kept_frame(FrameRow(row)));
             stored.body.globals.name_weights.retain(|weight| is_kept_name(weight.0));
             let names = stored.body.names.iter_mut();
             names.for_each(|name| *name = name.filter(|&row| is_kept_name(row)));

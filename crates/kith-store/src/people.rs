@@ -8,12 +8,15 @@ use kith::belief::people::{Clusters, matched, partitions};
 use kith::chain::Draw;
 use kith::ids::FaceId;
 use kith::predict::representative::representative;
-use rusqlite::params;
+use rusqlite::{OptionalExtension, params};
 
 use crate::ids::{FaceRow, FrameRow, NameRow, PersonId};
 use crate::memory::by_row;
 use crate::snapshot::Rows;
 use crate::{Library, StoreError};
+
+/// Less than one face in so many are few.
+const FEW: usize = 8;
 
 /// A person as people are shown.
 #[derive(Clone, Debug, PartialEq)]
@@ -150,9 +153,10 @@ fn company(touched: &BTreeSet<FaceId>, before: &[Option<PersonId>], draws: &[Dra
     touched.iter().for_each(|face| is_near[face.index()] = true);
     for draw in draws {
         let partition = draw.partition();
-        let people: BTreeSet<u32> = touched.iter().map(|face| partition[face.index()]).collect();
-        for (is_near, person) in is_near.iter_mut().zip(partition.iter()) {
-            *is_near |= people.contains(person);
+        let mut is_theirs = vec![false; draw.n_identities()];
+        touched.iter().for_each(|face| is_theirs[partition[face.index()] as usize] = true);
+        for (is_near, &person) in is_near.iter_mut().zip(partition.iter()) {
+            *is_near |= is_theirs[person as usize];
         }
     }
     let near = is_near.iter().zip(before).filter(|(is_near, _)| **is_near);
@@ -212,9 +216,7 @@ impl Library {
                 }
                 ids[cluster] = person.unwrap_or_else(|| PersonId(connection.last_insert_rowid()));
             }
-            let mut query = connection.prepare("SELECT face, person, p FROM members")?;
-            let known = query.query_map([], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?;
-            let mut known: HashMap<FaceRow, (PersonId, f64)> = known.collect::<Result<_, _>>()?;
+            let mut known = self.known_members(made_out, rows)?;
             let insert = "INSERT INTO members VALUES (?1, ?2, ?3) ON CONFLICT (face) DO UPDATE SET \
                           person = excluded.person, p = excluded.p";
             let mut insert = connection.prepare_cached(insert)?;
@@ -232,6 +234,27 @@ impl Library {
             connection.execute("DELETE FROM people WHERE id NOT IN (SELECT person FROM members)", [])?;
             Ok(())
         })
+    }
+
+    /// Whose faces were before, of those that were made out and those that are there no more. Few are looked for one by
+    /// one: then the others that may be gone are ignored ones.
+    fn known_members(
+        &self,
+        MadeOut { faces, .. }: &MadeOut,
+        rows: &Rows,
+    ) -> rusqlite::Result<HashMap<FaceRow, (PersonId, f64)>> {
+        if faces.len() > rows.faces.len() / FEW {
+            let mut query = self.connection.prepare("SELECT face, person, p FROM members")?;
+            let known = query.query_map([], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?;
+            return known.collect();
+        }
+        let mut query = self.connection.prepare("SELECT person, p FROM members WHERE face = ?1")?;
+        let mut known = HashMap::new();
+        for row in faces.iter().map(|face| rows.faces[face.index()]).chain(rows.ignored()) {
+            let of = query.query_row([row], |of| Ok((of.get(0)?, of.get(1)?))).optional()?;
+            of.into_iter().for_each(|of| _ = known.insert(row, of));
+        }
+        Ok(known)
     }
 
     /// Every face with whose it is, the most certain first.
@@ -313,7 +336,6 @@ impl Library {
         for (face, name) in latest {
             let query = "SELECT person FROM members WHERE face = ?1";
             let person: Option<PersonId> = self.run(|| {
-                use rusqlite::OptionalExtension;
                 self.connection.prepare_cached(query)?.query_row([face], |row| row.get(0)).optional()
             })?;
             if let Some(person) = person {
@@ -330,7 +352,6 @@ impl Library {
     /// The face that stands for a person: the most certain one.
     pub fn face_of_person(&self, person: PersonId) -> Result<FaceRow, StoreError> {
         let query = "SELECT face FROM members WHERE person = ?1 ORDER BY p DESC, face LIMIT 1";
-        use rusqlite::OptionalExtension;
         let found = self.run(|| self.connection.query_row(query, [person], |row| row.get(0)).optional())?;
         found.ok_or_else(|| {
             StoreError::refused(format!("found no person {person} in {}", self.path().display()))

@@ -39,7 +39,8 @@ pub struct Rows {
     pub set_aside: Vec<String>,
     /// What says which model was read with them ([`Library::model_sum`]), where that is known.
     pub(crate) model: Option<u32>,
-    face_of: HashMap<FaceRow, FaceId>,
+    /// The face of each row, where rows do not come in their order.
+    face_of: Option<HashMap<FaceRow, FaceId>>,
     ignored: BTreeSet<FaceRow>,
 }
 
@@ -105,7 +106,8 @@ impl Library {
         let numbers = self.texts("contexts")?.into_iter().map(|(row, _)| row).zip((0..).map(ContextId));
         let numbers: HashMap<i64, ContextId> = numbers.collect();
         let mut frame_of: Vec<FrameId> = Vec::with_capacity(faces.len());
-        rows.face_of.reserve(faces.len());
+        rows.faces.reserve(faces.len());
+        rows.keys.reserve(faces.len());
         for face in faces {
             if rows.frames.last() != Some(&face.frame) {
                 rows.frames.push(face.frame);
@@ -238,7 +240,10 @@ fn leave_out_strange(faces: &mut Vec<Row>, values: &mut Vec<f32>, dimension: usi
 impl Rows {
     fn push_face(&mut self, row: FaceRow, key: String) -> FaceId {
         let face = FaceId::new(self.faces.len());
-        self.face_of.insert(row, face);
+        if self.face_of.is_none() && self.faces.last() >= Some(&row) {
+            self.face_of = Some(self.faces.iter().copied().zip((0..).map(FaceId)).collect());
+        }
+        self.face_of.iter_mut().for_each(|face_of| _ = face_of.insert(row, face));
         self.faces.push(row);
         self.keys.push(key);
         face
@@ -246,7 +251,15 @@ impl Rows {
 
     /// The face of a row, unless it is ignored.
     pub fn face_of(&self, row: FaceRow) -> Option<FaceId> {
-        self.face_of.get(&row).copied()
+        match &self.face_of {
+            Some(face_of) => face_of.get(&row).copied(),
+            None => self.faces.binary_search(&row).ok().map(FaceId::new),
+        }
+    }
+
+    /// The rows of faces that are ignored.
+    pub(crate) fn ignored(&self) -> impl Iterator<Item = FaceRow> {
+        self.ignored.iter().copied()
     }
 
     /// How many faces are ignored.

@@ -260,17 +260,25 @@ impl Library {
             return Ok(None);
         }
         let ignored: BTreeSet<FaceRow> = self.log()?.iter().filter_map(Entry::ignores).collect();
-        let mut of_nobody: Vec<FaceRow> = self.run(|| {
-            let query =
-                "SELECT id FROM faces WHERE NOT EXISTS (SELECT 1 FROM members WHERE face = id) LIMIT ?1";
-            let mut query = self.connection.prepare(query)?;
+        let latest: Vec<FaceRow> = self.run(|| {
+            let last = "SELECT coalesce(max(face), 0) FROM members";
+            let query = format!("SELECT id FROM faces WHERE id > ({last}) LIMIT ?1");
+            let mut query = self.connection.prepare(&query)?;
             query.query_map([MOST_NEW + ignored.len() + 1], |row| row.get(0))?.collect()
         })?;
-        of_nobody.retain(|row| !ignored.contains(row));
-        let last: Option<FaceRow> =
-            self.run(|| self.connection.query_row("SELECT max(face) FROM members", [], |row| row.get(0)))?;
-        let are_new = of_nobody.len() <= MOST_NEW && of_nobody.iter().all(|&row| Some(row) > last);
-        Ok(are_new.then_some(of_nobody))
+        let new: Vec<FaceRow> = latest.iter().copied().filter(|row| !ignored.contains(row)).collect();
+        if new.len() > MOST_NEW {
+            return Ok(None);
+        }
+        // Others of nobody are to be ignored ones. They are counted: to find them would be a look at every face.
+        let mut n_of_nobody = latest.len();
+        for row in ignored.iter().filter(|row| !latest.contains(row)) {
+            let query = "SELECT count(*) FROM faces WHERE id = ?1 AND id NOT IN (SELECT face FROM members)";
+            n_of_nobody += self.run(|| {
+                self.connection.prepare_cached(query)?.query_row([row], |row| row.get::<_, usize>(0))
+            })?;
+        }
+        Ok((self.n_members()? + n_of_nobody == self.n_faces()?).then_some(new))
     }
 
     fn read_so_far(&self) -> Result<Read, StoreError> {

@@ -104,7 +104,10 @@ pub fn matched<P: Copy + Ord>(of_face: &[u32], before: &[Option<P>]) -> Vec<Opti
     let mut pairs: Vec<((u32, P), usize)> = Vec::new();
     for cluster in 0..n_clusters {
         let people = &mut people[begins[cluster]..begins[cluster + 1]];
-        people.sort_unstable();
+        // Most clusters are one person's.
+        if !people.iter().all(|person| *person == people[0]) {
+            people.sort_unstable();
+        }
         let runs = people.chunk_by(|a, b| a == b);
         pairs.extend(runs.filter_map(|run| Some(((cluster as u32, run[0]?), run.len()))));
     }

@@ -110,8 +110,9 @@ impl Posterior {
         let (model, data) = target.parts();
         let mut pool = Pool::default();
         pool.begins.push(0);
-        let parts: Vec<(Sets, Pooled)> =
-            draws.par_iter().map(|draw| (Sets::of_draw(draw), Pooled::of_draw(draw, target))).collect();
+        let bits: Vec<u128> = (0..data.n_faces() as u64).map(scatter).collect();
+        let of_draw = |draw: &Draw| (Sets::of_draw(draw, &bits), Pooled::of_draw(draw, target));
+        let parts: Vec<(Sets, Pooled)> = draws.par_iter().map(of_draw).collect();
         let add = |((sets, pooled), draw): ((Sets, Pooled), &Draw)| Pooled {
             group: pool.add(draw, &sets, target),
             ..pooled
@@ -438,17 +439,17 @@ struct Sets {
 }
 
 impl Sets {
-    fn of_draw(draw: &Draw) -> Self {
+    /// `bits` are [`scatter`] of every face.
+    fn of_draw(draw: &Draw, bits: &[u128]) -> Self {
         let n_identities = draw.n_identities();
         let mut begins = vec![0; n_identities + 1];
         draw.identities.iter().for_each(|&identity| begins[identity as usize + 1] += 1);
         (0..n_identities).for_each(|identity| begins[identity + 1] += begins[identity]);
         let (mut next, mut faces) = (begins.clone(), vec![FaceId(0); draw.identities.len()]);
         let mut keys = vec![((0u128, 0u32), 0u128); n_identities];
-        for (face, &identity) in (0..).map(FaceId).zip(&draw.identities) {
+        for ((face, &identity), &bits) in (0..).map(FaceId).zip(&draw.identities).zip(bits) {
             faces[next[identity as usize]] = face;
             next[identity as usize] += 1;
-            let bits = scatter(face.0.into());
             let scale = u128::from(draw.scales.get(face.index()).copied().unwrap_or(0));
             let ((hash, n), scales) = &mut keys[identity as usize];
             (*hash, *n) = (hash.wrapping_add(bits), *n + 1);
