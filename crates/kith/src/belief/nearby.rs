@@ -185,21 +185,23 @@ impl Belief {
 
 /// The faces whose people are others now in any draw, and those that move.
 fn changed(before: &[Draw], after: &[Draw], moving: &[(FaceId, Whom)]) -> BTreeSet<FaceId> {
-    let mut changed: BTreeSet<FaceId> = moving.iter().map(|(face, _)| *face).collect();
-    for (before, after) in before.iter().zip(after) {
+    let in_draw = |(before, after): (&Draw, &Draw)| {
         // Per person of before the one of now who has their first face, and the reverse.
         let (old, new) = (before.partition(), after.partition());
         let mut now_of: Vec<Option<u32>> = vec![None; before.n_identities()];
         let mut old_of: Vec<Option<u32>> = vec![None; after.n_identities()];
+        let mut changed = Vec::new();
         for (face, (&old, &new)) in old.iter().zip(new.iter()).enumerate() {
             let now = *now_of[old as usize].get_or_insert(new);
             let was = *old_of[new as usize].get_or_insert(old);
             if (now, was) != (new, old) {
-                changed.insert(FaceId::new(face));
+                changed.push(FaceId::new(face));
             }
         }
-    }
-    changed
+        changed
+    };
+    let changed: Vec<Vec<FaceId>> = before.par_iter().zip(after).map(in_draw).collect();
+    changed.into_iter().flatten().chain(moving.iter().map(|(face, _)| *face)).collect()
 }
 
 /// Another face than this of an identity, if it is not a new one.

@@ -82,16 +82,19 @@ impl<'a> Part<'a> {
 
     /// What is remembered of those who move.
     fn memory(&self) -> Memory {
-        let whole = Memory::of(self.draw);
-        let number = |identity: Option<u32>| self.number_of[identity? as usize];
-        let mut globals = whole.globals;
-        globals.weights = self.identities(true).map(|identity| self.draw.globals.weights[identity]).collect();
+        let draw = self.draw;
+        let names = draw.globals.name_weights.iter().copied().map(Some).collect();
+        let mut globals = draw.globals.with_names(names);
+        globals.weights = self.identities(true).map(|identity| draw.globals.weights[identity]).collect();
         Memory {
-            identities: whole.identities.into_iter().map(number).collect(),
-            names: self.identities(true).map(|identity| self.draw.names[identity]).collect(),
+            chain: draw.chain,
+            sweep: draw.sweep,
+            identities: draw.identities.iter().map(|&identity| self.number_of[identity as usize]).collect(),
+            scales: draw.scales.iter().copied().map(Some).collect(),
+            contexts: draw.contexts.iter().copied().map(Some).collect(),
+            names: self.identities(true).map(|identity| draw.names[identity]).collect(),
             people: Vec::new(),
             globals,
-            ..whole
         }
     }
 
@@ -140,39 +143,40 @@ impl<'a> Part<'a> {
     }
 
     /// Whose looks identities are: those who stayed as they were, and of those who moved the ones that still have most of
-    /// their faces. `identities` are those of all faces now, `stay` those of them that stayed, which come first.
+    /// their faces. `identities` are those of all faces now, `stay` those of the draw that stayed, which come first.
     fn looks(&self, identities: &[u32], stay: &[usize], target: &Target) -> Looks {
         let draw = self.draw;
         if draw.people.is_empty() {
             return Looks::default();
         }
-        let n = 1 + identities.iter().copied().max().unwrap_or(0) as usize;
-        let mut faces_of = vec![Vec::new(); n.max(stay.len())];
-        let mut before: Vec<Vec<u32>> = vec![Vec::new(); faces_of.len()];
-        for (face, &identity) in identities.iter().enumerate() {
-            faces_of[identity as usize].push(FaceId::new(face));
-            before[identity as usize].push(draw.identities[face]);
-        }
-        // Each identity of before by the one that has the most of its faces.
-        let mut now: Vec<Option<(usize, u32)>> = vec![None; draw.n_identities()];
-        for (identity, before) in (0..).zip(&mut before) {
-            before.sort_unstable();
-            for faces in before.chunk_by(|a, b| a == b) {
-                let best = &mut now[faces[0] as usize];
-                *best = (*best).max(Some((faces.len(), identity)));
-            }
+        // Each identity of before by the one that has the most of its faces: nobody leaves or joins who stayed.
+        let mut now: Vec<Option<usize>> = vec![None; draw.n_identities()];
+        stay.iter().enumerate().for_each(|(place, &identity)| now[identity] = Some(place));
+        let seats = |face: &FaceId| (draw.identities[face.index()], identities[face.index()]);
+        let mut moved: Vec<(u32, u32)> = self.faces.iter().map(seats).collect();
+        moved.sort_unstable();
+        for faces in moved.chunk_by(|a, b| a.0 == b.0) {
+            let most = faces.chunk_by(|a, b| a == b).max_by_key(|faces| (faces.len(), faces[0].1));
+            now[faces[0].0 as usize] = most.map(|faces| faces[0].1 as usize);
         }
         let looks: Vec<(usize, usize)> = (0..draw.n_identities())
             .filter(|&look| draw.people[look] as usize != look)
             .filter_map(|look| {
                 let person = draw.people[look] as usize;
-                Some((now[look]?.1 as usize, now[person]?.1 as usize))
+                Some((now[look]?, now[person]?))
             })
             .filter(|(look, person)| look != person)
             .collect();
         let of_looks: Vec<usize> = looks.iter().map(|pair| pair.0).collect();
         let looks: Vec<(usize, usize)> =
             looks.into_iter().filter(|(_, person)| !of_looks.contains(person)).collect();
+        let last = identities.iter().copied().max().unwrap_or(0) as usize;
+        let mut faces_of = vec![Vec::new(); stay.len().max(last + 1)];
+        let mut are_wanted = vec![false; faces_of.len()];
+        looks.iter().for_each(|&(look, person)| [look, person].iter().for_each(|&of| are_wanted[of] = true));
+        for (face, &identity) in identities.iter().enumerate().filter(|(_, of)| are_wanted[**of as usize]) {
+            faces_of[identity as usize].push(FaceId::new(face));
+        }
         looks::as_said(&looks, faces_of, target.data())
     }
 }

@@ -216,7 +216,7 @@ fn recall_contexts(memory: &Memory, state: &mut State, target: &Target) {
         if model.context.mode == ContextMode::Unbounded {
             state.lay_out_contexts(context.index() + 1, target);
         }
-        if context.index() < state.seating.n_contexts() {
+        if context.index() < state.seating.n_contexts() && state.seating.context_of(frame) != context {
             state.move_frame(frame, context, data);
         }
     }

@@ -128,6 +128,11 @@ impl State {
         let gamma_0 = self.weights.context_concentration;
         let n_contexts = self.seating.n_contexts();
         let is_unbounded = target.model().context.mode == ContextMode::Unbounded;
+        if n_contexts == 1 && !is_unbounded {
+            // The draw takes a number, as it does from several.
+            rng.uniform();
+            return ContextId(0);
+        }
         let share = if is_unbounded { 0.0 } else { gamma_0 / n_contexts as f64 };
         let mut weights: Vec<f64> = self
             .seating
