@@ -39,7 +39,6 @@ pub fn run(options: &FitOptions) -> anyhow::Result<Outcome> {
     let table = dataset::read(&options.dataset)?;
     let model = model(options, &table)?;
     let target = Target::new(model, table.dataset).with_context(|| settings_file(options))?;
-
     let n_chains = options.chains.unwrap_or(if run.is_some() { 8 } else { 4 }) as usize;
     let mut belief = Belief::start(target, &options.start, Chains { n: n_chains, seed: options.seed })
         .with_sweep(Sweep::coloured(options.colours));

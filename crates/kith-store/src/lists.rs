@@ -1,5 +1,5 @@
-//! A number for each of some rows, such as every face's seat: packed as varints of differences of ids, and unpacked
-//! once for all who ask.
+//! A number for each of some rows, such as every face's seat: packed as varints of differences of ids, and
+//! unpacked once for all who ask.
 
 /// Numbers by row, in the order of the rows.
 #[derive(Clone, Debug, Default, PartialEq)]

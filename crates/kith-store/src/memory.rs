@@ -174,6 +174,17 @@ impl Stored {
     }
 }
 
+/// What is remembered of draws, as they are stored.
+pub(crate) fn memories_of(bodies: &[Stored], rows: &Rows) -> Vec<Memory> {
+    bodies.par_iter().map(|stored| stored.memory(rows)).collect()
+}
+
+/// The draws, when they are about exactly these faces, frames and names.
+pub(crate) fn draws_of(bodies: Vec<Stored>, rows: &Rows) -> Option<Vec<Draw>> {
+    let draws: Option<Vec<Draw>> = bodies.into_par_iter().map(|stored| stored.draw(rows)).collect();
+    draws.filter(|draws| !draws.is_empty())
+}
+
 impl Library {
     /// What is remembered of every chain.
     pub fn memories(&self, rows: &Rows) -> Result<Vec<Memory>, StoreError> {
@@ -190,8 +201,7 @@ impl Library {
 
     /// What is remembered of every draw, as they are stored, or chain by chain in the order in which they were made.
     pub(crate) fn memories_of_draws(&self, rows: &Rows, by_chain: bool) -> Result<Vec<Memory>, StoreError> {
-        let bodies = self.bodies(Of::Draw)?;
-        let mut memories: Vec<Memory> = bodies.par_iter().map(|stored| stored.memory(rows)).collect();
+        let mut memories = memories_of(&self.bodies(Of::Draw)?, rows);
         if by_chain {
             memories.sort_by_key(|memory| memory.chain);
         }
@@ -200,13 +210,11 @@ impl Library {
 
     /// The draws, when they are about the library as it is.
     pub fn draws(&self, rows: &Rows) -> Result<Option<Vec<Draw>>, StoreError> {
-        let bodies = self.bodies(Of::Draw)?;
-        let draws: Option<Vec<Draw>> = bodies.into_par_iter().map(|stored| stored.draw(rows)).collect();
-        Ok(draws.filter(|draws| !draws.is_empty()))
+        Ok(draws_of(self.bodies(Of::Draw)?, rows))
     }
 
     /// Bodies that can be read. Others are as good as not there: they can be learnt again.
-    fn bodies(&self, of: Of) -> Result<Vec<Stored>, StoreError> {
+    pub(crate) fn bodies(&self, of: Of) -> Result<Vec<Stored>, StoreError> {
         let (bodies, n_unreadable) = self.readable_bodies(of)?;
         if n_unreadable > 0 {
             self.note(format!(

@@ -236,8 +236,8 @@ impl Library {
         })
     }
 
-    /// Whose faces were before, of those that were made out and those that are there no more. Few are looked for one by
-    /// one: then the others that may be gone are ignored ones.
+    /// Whose faces were before, of those that were made out and those that are there no more. Few are looked
+    /// for one by one: then the others that may be gone are ignored ones.
     fn known_members(
         &self,
         MadeOut { faces, .. }: &MadeOut,

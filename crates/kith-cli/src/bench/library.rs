@@ -71,7 +71,8 @@ fn frame(crowd: &Crowd, face: usize) -> NewFrame {
     NewFrame { faces: vec![face], ..NewFrame::default() }
 }
 
-/// Learns to its own end, or for some sweeps: when the first people are there, when it ends, and how right they are.
+/// Learns to its own end, or for some sweeps: when the first people are there, when it ends, and how right
+/// they are.
 fn learn(library: &Library, crowd: &Crowd, options: &LibraryOptions) -> anyhow::Result<Vec<Figure>> {
     let (started, mut first) = (Instant::now(), None);
     let mut goes_on = |now: &Progress| {

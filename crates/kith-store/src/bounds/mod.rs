@@ -8,7 +8,7 @@ mod tests;
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use kith::belief::people::name_of;
 use kith::belief::{Belief, Nearby, Since, stages};
@@ -24,7 +24,7 @@ use self::reader::{Reader, StoredEnvelopes};
 use crate::belief::Believed;
 use crate::ids::{EntryId, FaceRow, NameRow, PersonId};
 use crate::log::Entry;
-use crate::memory::Bodies;
+use crate::memory::{Bodies, Stored, draws_of, memories_of};
 use crate::meta::{BELIEVED, MODEL, SEED, SETTINGS};
 use crate::model::model;
 use crate::snapshot::{Rows, Snapshot};
@@ -212,11 +212,7 @@ impl Library {
         let beside = Arc::new(Mutex::new(beside));
         let envelopes: Option<Arc<dyn Envelopes>> = Some(Arc::new(StoredEnvelopes(beside.clone())));
         let is_sound = Arc::new(AtomicBool::new(true));
-        let (dimension, sound) = (self.dimension()?.unwrap_or(0), is_sound.clone());
-        let Snapshot { data, mut rows } = self.outline(|rows| {
-            let reader = Reader::of(beside, rows.to_vec(), dimension, sound);
-            Embeddings::elsewhere(Box::new(reader), dimension)
-        })?;
+        let (Snapshot { data, mut rows }, bodies) = self.outline_and_draws(&beside, is_sound.clone())?;
         rows.model = Some(kept.model);
         let said = rows.said_since(Some(since));
         if said.len() > MOST_WORDS || are_strange(&new, &rows, &data) {
@@ -229,14 +225,15 @@ impl Library {
         let bounded = Bounded { kept: &kept.bounds, key_of: &key_of, envelopes };
         let seed = self.get(SEED)?.unwrap_or(1);
         if since == rows.last_evidence() && new.is_empty() {
-            let Some(draws) = self.draws(&rows)? else { return Ok(None) };
+            let Some(draws) = draws_of(bodies, &rows) else { return Ok(None) };
             let belief = Belief::of_bounded_draws(target, draws, &bounded, seed);
             let outlined = |belief| Outlined { believed: Believed { belief, rows }, is_sound, news: None };
             return Ok(belief.map(outlined));
         }
         target.look_again(&said);
         let (moment, read) = (rows.last_evidence().0 as u64 + rows.faces.len() as u64, self.read_so_far()?);
-        let (chains, draws) = (self.memories(&rows)?, self.memories_of_draws(&rows, false)?);
+        let (chains, draws) = (self.memories(&rows)?, memories_of(&bodies, &rows));
+        drop(bodies);
         let is_smaller = self.n_members()? + new.len() > rows.faces.len();
         let unsaid = rows.unsaid_since(since);
         let since = Since { chains, draws, said: said.clone(), unsaid, seed: (seed, moment) };
@@ -248,6 +245,31 @@ impl Library {
         }
         let news = Some(News { said, moved, is_smaller, chains, read, model: kept.model });
         Ok(Some(Outlined { believed: Believed { belief, rows }, is_sound, news }))
+    }
+
+    /// The library but for embeddings, and draws, which are read at the same time by a second connection.
+    fn outline_and_draws(
+        &self,
+        beside: &Arc<Mutex<Self>>,
+        is_sound: Arc<AtomicBool>,
+    ) -> Result<(Snapshot, Vec<Stored>), StoreError> {
+        let dimension = self.dimension()?.unwrap_or(0);
+        let draws = |beside: Arc<Mutex<Self>>| {
+            let beside = beside.lock().unwrap_or_else(PoisonError::into_inner);
+            (beside.bodies(Of::Draw), beside.take_notes())
+        };
+        let (outline, draws) = std::thread::scope(|scope| {
+            let other = beside.clone();
+            let draws = scope.spawn(move || draws(other));
+            let outline = self.outline(|rows| {
+                let reader = Reader::of(beside.clone(), rows.to_vec(), dimension, is_sound);
+                Embeddings::elsewhere(Box::new(reader), dimension)
+            });
+            (outline, draws.join())
+        });
+        let (draws, notes) = draws.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        notes.into_iter().for_each(|line| self.note(line));
+        Ok((outline?, draws?))
     }
 
     fn n_members(&self) -> Result<usize, StoreError> {
@@ -270,7 +292,8 @@ impl Library {
         if new.len() > MOST_NEW {
             return Ok(None);
         }
-        // Others of nobody are to be ignored ones. They are counted: to find them would be a look at every face.
+        // Others of nobody are to be ignored ones. They are counted: to find them would be a look at every
+        // face.
         let mut n_of_nobody = latest.len();
         for row in ignored.iter().filter(|row| !latest.contains(row)) {
             let query = "SELECT count(*) FROM faces WHERE id = ?1 AND id NOT IN (SELECT face FROM members)";

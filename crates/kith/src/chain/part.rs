@@ -142,14 +142,16 @@ impl<'a> Part<'a> {
         moved
     }
 
-    /// Whose looks identities are: those who stayed as they were, and of those who moved the ones that still have most of
-    /// their faces. `identities` are those of all faces now, `stay` those of the draw that stayed, which come first.
+    /// Whose looks identities are: those who stayed as they were, and of those who moved the ones that still
+    /// have most of their faces. `identities` are those of all faces now, `stay` those of the draw that
+    /// stayed, which come first.
     fn looks(&self, identities: &[u32], stay: &[usize], target: &Target) -> Looks {
         let draw = self.draw;
         if draw.people.is_empty() {
             return Looks::default();
         }
-        // Each identity of before by the one that has the most of its faces: nobody leaves or joins who stayed.
+        // Each identity of before by the one that has the most of its faces: nobody leaves or joins who
+        // stayed.
         let mut now: Vec<Option<usize>> = vec![None; draw.n_identities()];
         stay.iter().enumerate().for_each(|(place, &identity)| now[identity] = Some(place));
         let seats = |face: &FaceId| (draw.identities[face.index()], identities[face.index()]);

@@ -53,7 +53,8 @@ pub(crate) struct Screen {
     n_columns: usize,
     /// A row per identity: the sum of its faces.
     sums: Vec<f32>,
-    /// The same for a block of faces, once there is one: per TILE identities a row per axis, as a product takes them.
+    /// The same for a block of faces, once there is one: per TILE identities a row per axis, as a product
+    /// takes them.
     tiles: Vec<f32>,
     /// Per group of LANES identities, field after field: v, |ybar|^2, H, then C, G, E, A, M, T, V and U.
     constants: Vec<f32>,
@@ -363,8 +364,8 @@ impl Screen {
         &self.looks[row * self.n_looks()..(row + 1) * self.n_looks()]
     }
 
-    /// The upper bounds of LANES pairs of an identity and a face: the numbers of the identities, field after field, the
-    /// products per level, and by its number and the lane what the face alone adds.
+    /// The upper bounds of LANES pairs of an identity and a face: the numbers of the identities, field after
+    /// field, the products per level, and by its number and the lane what the face alone adds.
     #[inline(always)]
     fn of_lanes<S: Simd>(
         &self,
@@ -386,16 +387,7 @@ impl Screen {
         look: impl Fn(usize, usize) -> f32,
     ) -> Lanes {
         let ([pull, square, half], fields) = fields.split_first_chunk().expect("three of their own");
-        let mut distance = [0.0; LANES];
-        for product in products {
-            for lane in 0..LANES {
-                distance[lane] += product[lane];
-            }
-        }
-        for lane in 0..LANES {
-            let squares = look(0, lane) + square[lane];
-            distance[lane] = positive(madd::<S>(-pull[lane], distance[lane], squares));
-        }
+        let distance = distances::<S>(pull, square, products, |lane| look(0, lane));
         // One field per scale of each kind. That many are known to be there: no line below checks for it.
         let (kinds, per_level) = fields.split_at(N * self.n_kinds());
         let kinds: &[[Lanes; N]] = kinds.as_chunks().0;
@@ -440,6 +432,21 @@ impl Screen {
         }
         best
     }
+}
+
+/// Lower bounds on the squared distances of faces to the means of identities, their products given per level.
+#[inline(always)]
+fn distances<S: Simd>(pull: &Lanes, square: &Lanes, products: &[Lanes], own: impl Fn(usize) -> f32) -> Lanes {
+    let mut distance = [0.0; LANES];
+    for product in products {
+        for lane in 0..LANES {
+            distance[lane] += product[lane];
+        }
+    }
+    for lane in 0..LANES {
+        distance[lane] = positive(madd::<S>(-pull[lane], distance[lane], own(lane) + square[lane]));
+    }
+    distance
 }
 
 /// The larger of two; the second where it is not a number.

@@ -224,8 +224,8 @@ impl pulp::NullaryFnOnce for Masses<'_> {
 fn exp_above(x: f32) -> f32 {
     // A little more, for rounding of the difference, of the product and to 17 binary places of the sum.
     let exponent = (x * std::f32::consts::LOG2_E + 1e-4 + 1e-6 * x.abs()).clamp(-125.0, 126.0);
-    // The whole number 2^23 w, w = exponent + 127 being 1.m 2^k with 1 <= k <= 7: its digits, moved k places. A
-    // conversion of `f32` would be made one by one.
+    // The whole number 2^23 w, w = exponent + 127 being 1.m 2^k with 1 <= k <= 7: its digits, moved k places.
+    // A conversion of `f32` would be made one by one.
     let w = (exponent + 127.0).to_bits();
     f32::from_bits((w & 0x007f_ffff | 0x0080_0000).unbounded_shl((w >> 23).wrapping_sub(127)))
 }
