@@ -194,8 +194,9 @@ impl Belief {
                     break;
                 }
             }
+            // A round that was broken off may have come to no draw yet: it ends the loop, and nobody keeps it.
             let round = Round { target, chains, kept: &kept, until, learnt, most_sweeps: end.most };
-            if next < end.most && after_round(&round).is_break() {
+            if next < end.most && !is_stopped() && after_round(&round).is_break() {
                 break;
             }
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::stages::{self, Known};
 use super::stream::{Look, Stream};
@@ -53,6 +53,18 @@ fn draws_are_of_the_later_sweeps_evenly_spaced_and_no_more_than_wanted() {
         assert!(sweeps.windows(3).all(|three| three[1] - three[0] == three[2] - three[1]), "{sweeps:?}");
         assert!(sweeps.last().unwrap() > &90, "{sweeps:?}");
     }
+}
+
+/// Whoever keeps rounds is told of none that was broken off: it may have come to no draw.
+#[test]
+fn nobody_is_told_of_a_round_that_was_broken_off() {
+    let mut belief = two_people(12);
+    let stop = AtomicBool::new(false);
+    let watch = Watch { stop: &stop, swept: &|| stop.store(true, Ordering::Relaxed) };
+    let learnt =
+        belief.learn_with(&Until::agreed(), &watch, &mut |_| panic!("the first round was broken off"));
+    assert!(learnt.is_interrupted);
+    assert!(!belief.draws().is_empty());
 }
 
 #[test]
