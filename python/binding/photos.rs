@@ -44,7 +44,8 @@ fn told(tally: &Tally, n_faces: usize) -> Value {
     let bad = tally.bad.iter().map(|bad| (bad.path.to_string_lossy().into_owned(), json!(bad.reason)));
     json!({
         "photos": tally.new, "unchanged": tally.unchanged, "changed": tally.changed, "moved": tally.moved,
-        "copies": tally.copies, "gone": tally.gone, "faces": tally.faces, "names": tally.names,
+        "copies": tally.copies, "gone": tally.gone, "faces": tally.faces, "unclear": tally.unclear,
+        "names": tally.names,
         "bad": Value::Object(bad.collect()), "n_faces": n_faces,
     })
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use kith_store::{ContextRule, Library, NewPhoto, PhotoRow, ToldName, meta};
+use kith_store::{Added, ContextRule, Library, NewPhoto, PhotoRow, ToldName, meta};
 use kith_vision::pipeline::{self, Outcome as Looked, Photo};
 use kith_vision::{BadPhoto, File, Vision, names, walk};
 
@@ -31,6 +31,8 @@ pub struct Tally {
     pub gone: usize,
     /// New faces.
     pub faces: usize,
+    /// Those of them that are left out because it cannot be told whose they are.
+    pub unclear: usize,
     /// Names that other programs left.
     pub names: usize,
     /// Names of theirs that fit no face.
@@ -40,6 +42,11 @@ pub struct Tally {
 }
 
 impl Tally {
+    fn count(&mut self, added: Added) {
+        self.faces += added.faces;
+        self.unclear += added.unclear;
+    }
+
     /// Whether anything is not as it was.
     pub fn has_news(&self) -> bool {
         self.new + self.changed + self.moved + self.gone + self.bad.len() > 0
@@ -228,7 +235,7 @@ impl<'a> Album<'a> {
     fn write(&self, batch: &mut Vec<NewPhoto>, tally: &mut Tally) -> Result<(), AlbumError> {
         let photos = std::mem::take(batch);
         if !photos.is_empty() {
-            tally.faces += self.library.add_photos(&photos, self.vision.pipeline())?.faces;
+            tally.count(self.library.add_photos(&photos, self.vision.pipeline())?);
         }
         Ok(())
     }
@@ -284,7 +291,7 @@ impl<'a> Album<'a> {
         if let Some(old) = known.of_path.get(&path) {
             tally.changed += 1;
             let new = new_photo(old.key.clone(), path, of_file, photo.hash, &seen);
-            tally.faces += self.library.change_photo(old.row, new, self.vision.pipeline())?.faces;
+            tally.count(self.library.change_photo(old.row, new, self.vision.pipeline())?);
             return Ok(());
         }
         tally.new += 1;

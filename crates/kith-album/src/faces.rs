@@ -56,6 +56,8 @@ pub fn new_face(key: String, face: &Face) -> NewFace {
         name: None,
         place: Some(format!("{x:.5} {y:.5} {w:.5} {h:.5}")),
         quality: Some(format!("{:.4}", quality.score)),
+        // Whoever marks a face by hand wants it.
+        is_unclear: !quality.is_clear() && face.name.as_ref().is_none_or(|name| name.1 != "hand"),
         other,
     }
 }

@@ -1,7 +1,7 @@
 // Photos: all of them, one with boxes and names, and one that is dropped onto the page.
 
 import { api, canSay, complain, go, h, listen, photoUrl, say, sentence, toast } from "./base.js";
-import { dialog, grid, openFace } from "./widgets.js";
+import { askName, dialog, grid, openFace } from "./widgets.js";
 import { texts } from "./texts.js";
 
 export function photos(main) {
@@ -34,13 +34,21 @@ export function photo(main, number) {
   let shown = null, adding = null;
 
   function paint() {
-    const nobody = (face) => (face.ignored ? t.ignored : t.fresh);
+    const nobody = (face) => (face.unclear ? t.unclear : face.ignored ? t.ignored : t.fresh);
+    const nameIt = (face) => askName(t.nameIt, async (name) => {
+      if (await say({ kind: "name", faces: [face.row], name })) refresh();
+    });
     const label = (face) => (face.person === null ? nobody(face) : `${face.title}, ${texts.sure(face.p)}`);
     holder.replaceChildren(h("img", { src: photoUrl(number), alt: t.alt(shown), draggable: "false" }),
       ...shown.faces.map((face) => place(h("button", { type: "button", class: `box${face.ignored ? " ignored" : face.p < 0.9 ? " doubt" : ""}`,
-        "aria-label": label(face), click: () => face.person !== null && !adding && openFace(face.row, refresh) },
+        "aria-label": label(face), click: () => {
+          if (adding) return;
+          if (face.person !== null) openFace(face.row, refresh);
+          else if (face.unclear && canSay()) nameIt(face);
+        } },
       h("span", { class: "label" }, face.person === null ? "" : face.title)), face.box)));
-    const item = (face) => h("li", {}, face.person === null ? h("span", { class: "soft" }, nobody(face))
+    const item = (face) => h("li", {}, face.person === null ? [h("span", { class: "soft" }, nobody(face)),
+      face.unclear && canSay() && h("button", { type: "button", class: "plain", click: () => nameIt(face) }, t.nameIt)]
       : [h("a", { href: `/people/${face.person}` }, sentence(face.title)), h("span", { class: "soft" }, texts.sure(face.p)),
         h("button", { type: "button", class: "plain", "aria-label": `${texts.face.title}: ${face.title}`, click: () => openFace(face.row, refresh) }, texts.face.title),
         canSay() && h("button", { type: "button", class: "plain", "aria-label": `${t.notFace}: ${face.title}`,

@@ -182,6 +182,8 @@ export const texts = {
     adding: "Looking there…",
     notFace: "Not a face",
     ignored: "Not a face, as you said",
+    unclear: "Too small, blurred or covered to tell",
+    nameIt: "Name it",
     fresh: "Just came; a moment…",
     gone: "The file of this photo is not there any more.",
     back: "All photos",

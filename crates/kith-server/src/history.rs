@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use kith_store::log::QUALITY;
 use kith_store::{ActId, Entry, FaceRow, Person};
 use serde_json::{Value, json};
 
@@ -59,6 +60,9 @@ fn text(view: &View, entries: &[Entry]) -> String {
         1 => key(view, first.face).to_owned(),
         n => words::count(n, "face"),
     };
+    if first.by == QUALITY {
+        return format!("{whom}: too small, blurred or covered to tell");
+    }
     let text = words::said(first.kind, &whom, key(view, first.other), name(view, first).unwrap_or("?"));
     if entries.len() > 1 { text.replacen(" is ", " are ", 1) } else { text }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use kith_store::log::QUALITY;
 use kith_store::{FaceRow, Member, Person, Photo};
 use serde_json::{Value, json};
 
@@ -33,8 +34,12 @@ pub fn face(view: &View, person: &Person, face: &Member) -> Value {
 
 /// A face by its row; ignored ones have no person, nor do those that have just come.
 pub fn face_of(view: &View, row: FaceRow) -> Value {
-    let is_ignored = || view.log.iter().any(|entry| entry.ignores() == Some(row));
-    let nobody = || json!({"row": row, "person": null, "ignored": is_ignored()});
+    let nobody = || {
+        let mut ignoring = view.log.iter().filter(|entry| entry.ignores() == Some(row)).peekable();
+        let is_ignored = ignoring.peek().is_some();
+        let is_unclear = is_ignored && ignoring.all(|entry| entry.by == QUALITY);
+        json!({"row": row, "person": null, "ignored": is_ignored, "unclear": is_unclear})
+    };
     view.face(row).map_or_else(nobody, |(person, member)| face(view, person, member))
 }
 

@@ -11,7 +11,7 @@ use kith::target::Target;
 use kith_io::model_file::to_tree;
 
 use crate::ids::{EntryId, FaceRow};
-use crate::log::{Entry, Kind};
+use crate::log::{Entry, Kind, ignored};
 use crate::memory::Bodies;
 use crate::meta::{BELIEVED, MODEL, SEED};
 use crate::model::model;
@@ -66,7 +66,7 @@ impl Believed {
         let mut news = log.iter().filter(|entry| entry.id > self.rows.last_evidence());
         let n_ignored = library.n_faces()?.checked_sub(self.rows.faces.len() + self.rows.set_aside.len());
         let all_told = news.all(|entry| is_told(entry) || !entry.kind.is_evidence());
-        if !all_told || n_ignored != Some(self.rows.n_ignored()) {
+        if !all_told || n_ignored != Some(self.rows.n_ignored()) || !self.rows.are_ignored(&ignored(&log)) {
             return Ok(None);
         }
         let (mut rows, mut target) = (self.rows.clone(), self.belief.target().clone());
@@ -179,7 +179,7 @@ impl Library {
             return Ok(false);
         }
         // Faces that are set aside are of nobody either: then all is read, and they are named.
-        let ignored: BTreeSet<FaceRow> = self.log()?.iter().filter_map(Entry::ignores).collect();
+        let ignored = ignored(&self.log()?);
         Ok(count("SELECT count(*) FROM members")? + ignored.len() == self.n_faces()?)
     }
 

@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::{Map, Value};
 
 use crate::ids::{ActId, FaceRow, FrameRow};
-use crate::log::{self, DATASET};
+use crate::log::{self, DATASET, Kind, Saying};
 use crate::meta::{DIMENSION, EMBEDDING};
 use crate::sums::Of;
 use crate::{Library, StoreError, codec, words};
@@ -42,6 +42,8 @@ pub struct NewFace {
     pub place: Option<String>,
     /// How well it is seen.
     pub quality: Option<String>,
+    /// Whether it cannot be told whose it is: it is left out until something is said of it.
+    pub is_unclear: bool,
     /// All other columns.
     pub other: Map<String, Value>,
 }
@@ -59,6 +61,8 @@ pub struct Added {
     pub frames: usize,
     /// Names that were given with them.
     pub names: usize,
+    /// New faces that are left out because they cannot be told.
+    pub unclear: usize,
 }
 
 /// About so many faces say how long embeddings usually are.
@@ -164,6 +168,11 @@ impl Library {
             added.faces += 1;
             let row = connection.last_insert_rowid();
             self.seal(Of::Face, row, &bytes)?;
+            if face.is_unclear {
+                let saying = Saying { kind: Kind::Ignore, face: FaceRow(row), other: None, name: None };
+                self.append(act, log::QUALITY, log::now(), &saying)?;
+                added.unclear += 1;
+            }
             self.give_name(FaceRow(row), face, act, added)?;
         }
         Ok(())
@@ -329,6 +338,7 @@ pub fn frames_of(table: &FaceTable, source: Option<&str>) -> Vec<NewFrame> {
             name: data.given_name(face).map(|label| data.names()[label.index()].clone()),
             place: cell("box", row),
             quality: cell("quality", row),
+            is_unclear: false,
             other,
         }
     };

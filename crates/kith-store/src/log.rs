@@ -1,6 +1,6 @@
 //! The evidence log: what people said, who and when. It only grows; undoing is saying so.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use rusqlite::{OptionalExtension, params};
@@ -15,6 +15,9 @@ pub const DATASET: &str = "dataset";
 pub const OTHERS: [&str; 6] = [DATASET, "mwg", "microsoft", "iptc", "picasa", "takeout"];
 /// Who said what was imported without saying who did.
 pub const IMPORT: &str = "import";
+
+/// Who leaves out faces that cannot be told, until something else is said of them; `undo` leaves it alone.
+pub const QUALITY: &str = "quality";
 
 /// What kind of thing was said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,10 +117,31 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// The face that is nobody's because of it.
+    /// Whether it came by an act of its own, rather than with faces.
+    fn is_by_hand(&self) -> bool {
+        self.by != DATASET && self.by != QUALITY
+    }
+
+    /// The face that it says is nobody's; [`ignored`] knows what else was said.
     pub fn ignores(&self) -> Option<FaceRow> {
         self.face.filter(|_| self.stands && self.kind == Kind::Ignore)
     }
+}
+
+/// The faces that are nobody's: those that somebody ignored, and those that cannot be told and of which
+/// nothing else was said.
+pub fn ignored(log: &[Entry]) -> BTreeSet<FaceRow> {
+    let is_word = |entry: &&Entry| entry.stands && entry.undoes.is_none() && entry.kind != Kind::Ignore;
+    let spoken_of: BTreeSet<FaceRow> = log
+        .iter()
+        .filter(is_word)
+        .filter(|entry| entry.kind.is_evidence())
+        .flat_map(|entry| [entry.face, entry.other])
+        .flatten()
+        .collect();
+    let counts =
+        |entry: &&Entry| entry.by != QUALITY || entry.face.is_some_and(|face| !spoken_of.contains(&face));
+    log.iter().filter(counts).filter_map(Entry::ignores).collect()
 }
 
 /// Something to say.
@@ -218,7 +242,7 @@ impl Library {
             let mut acts: Vec<ActId> = self
                 .log()?
                 .iter()
-                .filter(|entry| entry.stands && entry.undoes.is_none() && entry.by != DATASET)
+                .filter(|entry| entry.stands && entry.undoes.is_none() && entry.is_by_hand())
                 .map(|entry| entry.act)
                 .collect();
             acts.dedup();
@@ -233,7 +257,7 @@ impl Library {
     pub fn redo(&self, by: &str) -> Result<Option<ActId>, StoreError> {
         self.write(|_| {
             let mut undone = Vec::new();
-            for entry in self.log()?.iter().filter(|entry| entry.by != DATASET) {
+            for entry in self.log()?.iter().filter(|entry| entry.is_by_hand()) {
                 match (entry.kind, entry.undoes) {
                     (Kind::Undo, Some(act)) => undone.push(act),
                     (Kind::Redo, _) => drop(undone.pop()),

@@ -9,7 +9,7 @@ use kith::target::Target;
 use rusqlite::types::FromSql;
 
 use crate::ids::{EntryId, FaceRow, FrameRow, NameRow};
-use crate::log::{Entry, IMPORT, Kind, OTHERS};
+use crate::log::{Entry, IMPORT, Kind, OTHERS, ignored};
 use crate::sums::Of;
 use crate::{Library, StoreError, codec};
 
@@ -134,7 +134,7 @@ impl Library {
         for (_, name) in &names {
             data.know_name(name);
         }
-        let ignored = log.iter().filter_map(Entry::ignores).collect();
+        let ignored = ignored(&log);
         let names = names.iter().map(|name| NameRow(name.0)).collect();
         Ok(Snapshot { data, rows: Rows { names, log, ignored, ..Rows::default() } })
     }
@@ -265,6 +265,11 @@ impl Rows {
     /// How many faces are ignored.
     pub(crate) fn n_ignored(&self) -> usize {
         self.ignored.len()
+    }
+
+    /// Whether just these faces are.
+    pub(crate) fn are_ignored(&self, faces: &BTreeSet<FaceRow>) -> bool {
+        self.ignored == *faces
     }
 
     /// Runs a computation about these faces; one that no weights can be worked out for is named.

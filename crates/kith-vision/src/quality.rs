@@ -2,6 +2,14 @@
 
 use crate::detect::Detection;
 
+/// Faces on which the detector is less sure are half covered or cut by the picture's edge: profiles and dark
+/// glasses are at 0.9 and above.
+const LEAST_SCORE: f32 = 0.83;
+/// From 32 pixels downwards an embedding begins to show the blur instead of the person, and so does one of a
+/// crop with as little detail (docs/NOTEBOOK.md has the table).
+const LEAST_SIZE: f32 = 32.0;
+const LEAST_SHARPNESS: f32 = 8.0;
+
 /// Measures of a face. Only the detector's score and the sharpness were found to predict mistakes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quality {
@@ -15,12 +23,24 @@ pub struct Quality {
     pub yaw: f32,
     /// The embedding's length before it was made 1.
     pub norm: f32,
+    /// Whether both eyes are on the picture.
+    pub has_eyes: bool,
 }
 
 impl Quality {
-    /// Of a face with its crop of `side` x `side` pixels.
-    pub fn of(face: &Detection, crop: &[f32], side: usize, norm: f32) -> Self {
+    /// Whether it can be told whose face it is. Faces that are not clear look like each other, whoever they
+    /// are, and would become a person.
+    pub fn is_clear(&self) -> bool {
+        let is_large = self.size >= LEAST_SIZE && self.sharpness >= LEAST_SHARPNESS;
+        is_large && self.score >= LEAST_SCORE && self.has_eyes
+    }
+
+    /// Of a face of a picture of some width and height, with its crop of `side` x `side` pixels.
+    pub fn of(face: &Detection, picture: (usize, usize), crop: &[f32], side: usize, norm: f32) -> Self {
+        let is_within =
+            |[x, y]: [f32; 2]| (0.0..=picture.0 as f32).contains(&x) && (0.0..=picture.1 as f32).contains(&y);
         Self {
+            has_eyes: is_within(face.points[0]) && is_within(face.points[1]),
             score: face.score,
             sharpness: sharpness(crop, side),
             size: (face.bounds[2] * face.bounds[3]).max(0.0).sqrt(),
@@ -72,10 +92,29 @@ mod tests {
         };
         assert!(sharpness(&checks(2), side) > 2.0 * sharpness(&checks(16), side));
         assert_eq!(sharpness(&vec![90.0; 3 * side * side], side), 0.0);
+        let picture = (112, 112);
         let mut face = Detection { bounds: [20.0, 20.0, 70.0, 90.0], points: ARCFACE, score: 0.9 };
-        let front = Quality::of(&face, &checks(4), side, 3.0);
+        let front = Quality::of(&face, picture, &checks(4), side, 3.0);
         assert!(front.yaw < 0.02 && (front.size - 79.37).abs() < 0.1 && front.norm == 3.0);
         face.points[2][0] += 14.0;
-        assert!((Quality::of(&face, &checks(4), side, 3.0).yaw - front.yaw - 0.2).abs() < 0.02);
+        assert!((Quality::of(&face, picture, &checks(4), side, 3.0).yaw - front.yaw - 0.2).abs() < 0.02);
+    }
+
+    #[test]
+    fn a_face_that_cannot_be_told_is_small_blurred_covered_or_cut_off() {
+        let clear = Quality { score: 0.9, sharpness: 40.0, size: 60.0, yaw: 0.2, norm: 70.0, has_eyes: true };
+        assert!(clear.is_clear());
+        let unclear = [
+            Quality { score: 0.8, ..clear },
+            Quality { sharpness: 5.0, ..clear },
+            Quality { size: 25.0, ..clear },
+            Quality { has_eyes: false, ..clear },
+            Quality { sharpness: f32::NAN, ..clear },
+        ];
+        assert!(unclear.iter().all(|quality| !quality.is_clear()));
+        // The eyes are above the picture.
+        let mut face = Detection { bounds: [20.0, -30.0, 70.0, 90.0], points: ARCFACE, score: 0.9 };
+        face.points.iter_mut().for_each(|point| point[1] -= 60.0);
+        assert!(!Quality::of(&face, (112, 112), &vec![90.0; 3 * 112 * 112], 112, 3.0).has_eyes);
     }
 }

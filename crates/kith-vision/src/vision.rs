@@ -161,11 +161,13 @@ impl Vision {
         let side = self.settings.size;
         let crop = crop(image, about.orientation, face, &self.settings.points(), side);
         let (embedding, norm) = self.embed(&crop)?;
-        let (longest, quality) = THUMBNAIL;
+        let (longest, fineness) = THUMBNAIL;
         let thumbnail = image.thumbnail(about.orientation, face.bounds, longest);
         let outside = || VisionError::photo("found a face outside the picture, wanted it within");
-        let thumbnail = thumbnail.ok_or_else(outside)?.to_jpeg(quality)?;
-        Ok(Face { bounds, quality: Quality::of(face, &crop, side, norm), embedding, thumbnail, name })
+        let thumbnail = thumbnail.ok_or_else(outside)?.to_jpeg(fineness)?;
+        let picture = about.orientation.upright_size((image.width, image.height));
+        let quality = Quality::of(face, picture, &crop, side, norm);
+        Ok(Face { bounds, quality, embedding, thumbnail, name })
     }
 
     /// The embedding of a crop (planes of red, green and blue, 0 to 255) at length 1, and its length before.

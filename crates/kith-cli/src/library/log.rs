@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use kith_store::log::QUALITY;
 use kith_store::{Believed, Entry, Kind, Library};
 use serde_json::{Value, json};
 
@@ -44,6 +45,7 @@ pub fn log(options: &LogOptions) -> anyhow::Result<Outcome> {
         let face = text("face").unwrap_or_default();
         let mut line = match entry.undoes {
             Some(act) => format!("act {act} is {}", in_words(entry.kind, "", None, None)),
+            None if entry.by == QUALITY => format!("{face} is too small, blurred or covered to tell"),
             None => in_words(entry.kind, &face, text("other").as_deref(), text("name").as_deref()),
         };
         line += if entry.stands { "" } else { " (taken back)" };

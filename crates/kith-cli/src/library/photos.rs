@@ -105,13 +105,16 @@ fn report(library: &Library, tally: &Tally, is_json: bool) -> anyhow::Result<()>
         let object = json!({
             "photos": tally.new, "unchanged": tally.unchanged, "changed": tally.changed, "moved": tally.moved,
             "copies": tally.copies, "gone": tally.gone, "bad": bad, "added": tally.faces,
-            "names": tally.names,
+            "unclear": tally.unclear, "names": tally.names,
             "unplaced": tally.unplaced, "n_faces": n_faces,
         });
         writeln!(out, "{object}")?;
         return Ok(());
     }
     let mut line = format!("{} in {}", count(tally.faces, "new face"), count(tally.new, "new photo"));
+    if tally.unclear > 0 {
+        line += &format!("; {} of them too small, blurred or covered to tell, left out", tally.unclear);
+    }
     let parts = [
         (tally.changed, "changed"),
         (tally.moved, "moved"),

@@ -148,7 +148,8 @@ fn face(value: &Value, frame: Option<&str>, number: usize) -> anyhow::Result<New
     let known = ["face", "embedding", "name", "box", "quality"];
     let other = object.iter().filter(|(key, _)| !known.contains(&key.as_str()));
     let other = other.map(|(key, value)| (key.clone(), value.clone())).collect();
-    Ok(NewFace { key, embedding, name: text("name"), place: text("box"), quality: text("quality"), other })
+    let (name, place, quality) = (text("name"), text("box"), text("quality"));
+    Ok(NewFace { key, embedding, name, place, quality, other, ..NewFace::default() })
 }
 
 /// `{"name": "Ann", "face": "f1"}`, `{"not": "Ann", "face": "f1"}`, `{"same": ["f1", "f2"]}`,

@@ -39,7 +39,9 @@ fn answer(library: &Library, options: &WhoOptions) -> anyhow::Result<Outcome> {
     let (found, names) = library.asked(|believed| -> anyhow::Result<(Found, Vec<String>)> {
         let found = match (&row, &new) {
             (Some((key, row)), _) => {
-                let ignored = || format!("found the face \"{key}\" ignored, wanted one that is not");
+                let ignored = || {
+                    format!("found the face \"{key}\" ignored or unclear, wanted one that is not; a name takes it in")
+                };
                 let face = believed.rows.face_of(*row).with_context(ignored)?;
                 vec![(key.to_string(), believed.who(library, face)?)]
             }
@@ -51,11 +53,19 @@ fn answer(library: &Library, options: &WhoOptions) -> anyhow::Result<Outcome> {
     library.take_notes().into_iter().for_each(note);
     let (names, titles) = (&names[..], library.titles()?);
     let mut out = std::io::BufWriter::new(crate::progress::stdout());
-    for (face, who) in &found {
+    for (k, (face, who)) in found.iter().enumerate() {
+        let is_unclear = picture.as_ref().is_some_and(|(_, seen)| !seen.faces[k].quality.is_clear());
         if options.json {
-            writeln!(out, "{}", to_json(face, who, names, &titles, options.top))?;
+            let mut object = to_json(face, who, names, &titles, options.top);
+            if is_unclear {
+                object["unclear"] = json!(true);
+            }
+            writeln!(out, "{object}")?;
         } else {
             write!(out, "{}", in_words(face, who, names, &titles, options.top))?;
+            if is_unclear {
+                writeln!(out, "  it is too small, blurred or covered to tell")?;
+            }
         }
     }
     out.flush()?;

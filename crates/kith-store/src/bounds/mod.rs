@@ -23,7 +23,7 @@ use self::kept::Kept;
 use self::reader::{Reader, StoredEnvelopes};
 use crate::belief::Believed;
 use crate::ids::{EntryId, FaceRow, NameRow, PersonId};
-use crate::log::Entry;
+use crate::log::ignored;
 use crate::memory::{Bodies, Stored, draws_of, memories_of};
 use crate::meta::{BELIEVED, MODEL, SEED, SETTINGS};
 use crate::model::model;
@@ -281,8 +281,8 @@ impl Library {
         if !self.is_checked()? {
             return Ok(None);
         }
-        let ignored: BTreeSet<FaceRow> = self.log()?.iter().filter_map(Entry::ignores).collect();
-        let latest: Vec<FaceRow> = self.run(|| {
+        let ignored = ignored(&self.log()?);
+        let latest: BTreeSet<FaceRow> = self.run(|| {
             let last = "SELECT coalesce(max(face), 0) FROM members";
             let query = format!("SELECT id FROM faces WHERE id > ({last}) LIMIT ?1");
             let mut query = self.connection.prepare(&query)?;

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::faces::NewFace;
-use crate::{Forget, Library};
+use crate::{Forget, Kind, Library, Saying};
 
 fn face(key: &str, left: f32) -> (NewFace, Vec<u8>) {
     let face = NewFace {
@@ -11,6 +11,7 @@ fn face(key: &str, left: f32) -> (NewFace, Vec<u8>) {
         name: None,
         place: Some(format!("{left:.5} 0.20000 0.10000 0.20000")),
         quality: Some("0.9312".to_owned()),
+        is_unclear: false,
         other: serde_json::Map::new(),
     };
     (face, key.as_bytes().to_vec())
@@ -81,4 +82,29 @@ fn a_changed_photo_keeps_its_row_and_new_faces_get_numbers_that_nobody_has() {
     let keys: Vec<String> = library.faces_of_photo(row).unwrap().into_iter().map(|face| face.key).collect();
     assert_eq!(keys, ["trip/a.jpg#1", "trip/a.jpg#2"]);
     assert_eq!(library.sidecars().unwrap().len(), 1, "what was written beside it can still be undone");
+}
+
+#[test]
+fn a_face_that_cannot_be_told_is_left_out_until_something_is_said_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let library = Library::open_or_create(&folder.path().join("lib")).unwrap();
+    let mut faces = vec![face("trip/a.jpg#0", 0.1), face("trip/a.jpg#1", 0.5), face("trip/a.jpg#2", 0.8)];
+    faces[1].0.is_unclear = true;
+    faces[2].0.is_unclear = true;
+    let added = library.add_photos(&[photo("1", faces)], "toy").unwrap();
+    assert_eq!((added.faces, added.unclear), (3, 2));
+    let seen = || library.snapshot().unwrap().rows.keys;
+    assert_eq!(seen(), ["trip/a.jpg#0"]);
+    // What a person said last is not this.
+    assert_eq!(library.undo("me", 1).unwrap(), []);
+    let row = library.face("trip/a.jpg#1").unwrap();
+    let saying = |kind, name| Saying { kind, face: row, other: None, name };
+    library.say("me", &[saying(Kind::Name, Some("Ann"))]).unwrap();
+    assert_eq!(seen(), ["trip/a.jpg#0", "trip/a.jpg#1"]);
+    assert_eq!(library.undo("me", 1).unwrap().len(), 1);
+    assert_eq!(seen(), ["trip/a.jpg#0"]);
+    // Whom a person ignores stays ignored, whatever else was said.
+    library.say("me", &[saying(Kind::Name, Some("Ann"))]).unwrap();
+    library.say("me", &[saying(Kind::Ignore, None)]).unwrap();
+    assert_eq!(seen(), ["trip/a.jpg#0"]);
 }
