@@ -183,8 +183,8 @@ impl Library {
         Ok(count("SELECT count(*) FROM members")? + ignored.len() == self.n_faces()?)
     }
 
-    /// Whether there are draws, and every embedding has a checksum: one without was stored before there were any, and
-    /// is looked at first.
+    /// Whether there are draws, and every embedding has a checksum: one without was stored before there were
+    /// any, and is looked at first.
     pub(crate) fn is_checked(&self) -> Result<bool, StoreError> {
         let count =
             |query: &str| self.run(|| self.connection.query_row(query, [], |row| row.get::<_, usize>(0)));
@@ -203,7 +203,8 @@ impl Library {
         if rows.faces.is_empty() {
             return Err(StoreError::Nobody { path: self.path().to_owned(), has_faces: self.n_faces()? > 0 });
         }
-        // Another process may set another model between any two lines; whoever learns has claimed the library.
+        // Another process may set another model between any two lines; whoever learns has claimed the
+        // library.
         let (is_alone, before) = (learning.is_some(), self.model_sum()?);
         let model = model(self, &data, learning)?;
         let after = self.model_sum()?;

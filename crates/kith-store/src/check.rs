@@ -1,5 +1,7 @@
 //! Whether a library is sound: the database, every reference, and everything that any verb would read of it.
 
+use std::collections::BTreeSet;
+
 use kith::target::Target;
 
 use crate::meta::{BACKGROUND, BELIEVED, EMBEDDING, MODEL_FACES, SEED, UNWIPED};
@@ -19,7 +21,9 @@ pub struct Checked {
 impl Checked {
     /// What something that was read came to, or one more fault.
     fn note<T>(&mut self, read: Result<T, StoreError>) -> Option<T> {
-        read.map_err(|error| self.faults.push(error.to_string().replace("; nothing was changed", ""))).ok()
+        let ends = ["; nothing was changed", "; `kith check` says more"];
+        let told = |error: StoreError| ends.iter().fold(error.to_string(), |line, end| line.replace(end, ""));
+        read.map_err(|error| self.faults.push(told(error))).ok()
     }
 }
 
@@ -59,7 +63,8 @@ impl Library {
             format!("{table} row {}: refers to something that is not there", row.unwrap_or_default())
         }));
         if let Some(dimension) = self.dimension()? {
-            let query = format!("SELECT key FROM faces WHERE length(embedding) != {}", 4 * dimension);
+            let query =
+                format!("SELECT key FROM faces WHERE length(embedding) != {}", dimension.saturating_mul(4));
             let wanted = format!("wanted {dimension} numbers");
             checked.faults.extend(
                 lines(&query)?
@@ -77,9 +82,14 @@ impl Library {
         // Beyond that SQLite gives no more ids, and nothing can be added.
         let spent = "SELECT CAST(name AS TEXT) FROM sqlite_sequence \
                      WHERE typeof(seq) != 'integer' OR seq NOT BETWEEN 0 AND 1000000000000000";
-        checked
-            .faults
-            .extend(lines(spent)?.iter().map(|table| format!("{table}: found no ids left to give")));
+        let mut spent: BTreeSet<String> = lines(spent)?.into_iter().collect();
+        // What was written past that count is as much in the way.
+        for table in NUMBERED {
+            let last = format!("SELECT '{table}' FROM {table} WHERE id > 1000000000000000 LIMIT 1");
+            spent.extend(lines(&last)?);
+        }
+        spent.extend(lines("SELECT 'evidence' FROM evidence WHERE act > 1000000000000000 LIMIT 1")?);
+        checked.faults.extend(spent.iter().map(|table| format!("{table}: found no ids left to give")));
         Ok(())
     }
 
@@ -122,6 +132,10 @@ impl Library {
         }
     }
 }
+
+/// Tables whose rows have ids that are never given twice.
+const NUMBERED: [&str; 9] =
+    ["contexts", "names", "frames", "faces", "evidence", "people", "draws", "bounds", "photos"];
 
 /// Tables whose rows are counted for people.
 const COUNTED: [&str; 6] = ["faces", "frames", "people", "evidence", "chains", "draws"];

@@ -111,10 +111,11 @@ impl Library {
         if n_faces < kept.0 || n_faces >= 2 * kept.0.max(1) {
             let step = n_faces.div_ceil(MOST_MEASURED).max(1);
             let query = "SELECT embedding FROM faces WHERE id % ?1 = 0";
-            let some: Vec<Vec<u8>> = self.run(|| {
-                self.connection.prepare_cached(query)?.query_map([step], |row| row.get(0))?.collect()
-            })?;
-            *kept = (n_faces, some.iter().map(|bytes| codec::from_bytes(bytes)).collect());
+            // What is no blob is nobody's looks.
+            let looks = |row: &rusqlite::Row<'_>| Ok(row.get_ref(0)?.as_blob().ok().map(codec::from_bytes));
+            let some: Vec<Option<Vec<f32>>> =
+                self.run(|| self.connection.prepare_cached(query)?.query_map([step], looks)?.collect())?;
+            *kept = (n_faces, some.into_iter().flatten().collect());
         }
         let faces: Vec<&NewFace> = frames.iter().flat_map(|frame| &frame.faces).collect();
         let new: Vec<&[f32]> = faces.iter().map(|face| face.embedding.as_slice()).collect();
@@ -206,7 +207,10 @@ impl Library {
         let query = "SELECT id, embedding FROM faces WHERE key = ?1";
         let known: Option<(FaceRow, Vec<u8>)> = self.run(|| {
             let mut query = self.connection.prepare_cached(query)?;
-            query.query_row([&face.key], |row| Ok((row.get(0)?, row.get(1)?))).optional()
+            let known = |row: &rusqlite::Row<'_>| {
+                Ok((row.get(0)?, row.get_ref(1)?.as_blob().unwrap_or_default().to_vec()))
+            };
+            query.query_row([&face.key], known).optional()
         })?;
         match known {
             Some((_, bytes)) if bytes != codec::to_bytes(&face.embedding) => {

@@ -157,7 +157,7 @@ mod tests {
             .unwrap();
         drop(spoilt);
         let faults = on_disk(&path).unwrap().check().unwrap().faults;
-        assert_eq!(faults.len(), 3, "{faults:?}");
+        assert_eq!(faults.len(), 4, "{faults:?}");
         assert!(faults.iter().any(|fault| fault.contains("another length")), "{faults:?}");
     }
 }

@@ -163,9 +163,12 @@ CREATE TABLE sums (
     sum INTEGER NOT NULL,
     PRIMARY KEY (of, row)
 ) WITHOUT ROWID;
-CREATE TRIGGER sum_of_face AFTER DELETE ON faces BEGIN DELETE FROM sums WHERE of = 'faces' AND row = OLD.id; END;
-CREATE TRIGGER sum_of_chain AFTER DELETE ON chains BEGIN DELETE FROM sums WHERE of = 'chains' AND row = OLD.number; END;
-CREATE TRIGGER sum_of_draw AFTER DELETE ON draws BEGIN DELETE FROM sums WHERE of = 'draws' AND row = OLD.id; END;
+CREATE TRIGGER sum_of_face AFTER DELETE ON faces BEGIN DELETE FROM sums WHERE of = 'faces' AND row = OLD.id; \
+END;
+CREATE TRIGGER sum_of_chain AFTER DELETE ON chains BEGIN DELETE FROM sums WHERE of = 'chains' AND row = \
+OLD.number; END;
+CREATE TRIGGER sum_of_draw AFTER DELETE ON draws BEGIN DELETE FROM sums WHERE of = 'draws' AND row = OLD.id; \
+END;
 ";
 
 /// The picture that somebody chose, and what was meant so, came into the log: they were values in `meta`.
@@ -216,7 +219,89 @@ CREATE TABLE envelopes (
     body   BLOB NOT NULL
 );
 CREATE TRIGGER bounds_of_draws AFTER DELETE ON draws BEGIN DELETE FROM bounds; DELETE FROM envelopes; END;
-CREATE TRIGGER sum_of_bounds AFTER DELETE ON bounds BEGIN DELETE FROM sums WHERE of = 'bounds' AND row = OLD.id; END;
+CREATE TRIGGER sum_of_bounds AFTER DELETE ON bounds BEGIN DELETE FROM sums WHERE of = 'bounds' AND row = \
+OLD.id; END;
 CREATE TRIGGER sum_of_envelope AFTER DELETE ON envelopes
 BEGIN DELETE FROM sums WHERE of = 'envelopes' AND row = OLD.number; END;
 ";
+
+#[cfg(test)]
+mod tests {
+    use std::path::{Path, PathBuf};
+
+    use super::*;
+    use crate::{Believed, Kind, Library, PhotoRow, read_only};
+
+    /// A library as version `version` left it: the golden one of version 1 with the steps until then, and a row
+    /// of everything that they brought.
+    fn left_by(version: i64, folder: &Path) -> PathBuf {
+        let path = folder.join(format!("version-{version}"));
+        std::fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/full.kith"), &path).unwrap();
+        let file = Connection::open(&path).unwrap();
+        for step in &STEPS[1..version as usize] {
+            file.execute_batch(step).unwrap();
+        }
+        if version >= 2 {
+            let photo =
+                "INSERT INTO photos (key, frame, path, size, modified, hash, width, height, orientation) \
+                         VALUES ('a.jpg', 1, '/a.jpg', 1, 1, 'h', 4, 3, 1);
+                         INSERT INTO thumbnails VALUES (1, x'ffd8');
+                         INSERT INTO sidecars VALUES (1, '/a.xmp', NULL, '<x/>')";
+            file.execute_batch(photo).unwrap();
+        }
+        if version >= 3 {
+            seal_all(&file).unwrap();
+        }
+        if version >= 4 {
+            let chosen =
+                "INSERT INTO evidence (act, at, by, kind, face) VALUES (99, 1.7e9, 'page', 'picture', 3)";
+            file.execute_batch(chosen).unwrap();
+        }
+        file.pragma_update(None, "user_version", version).unwrap();
+        path
+    }
+
+    /// What is to be in it, whoever opened it.
+    fn assert_whole(library: &Library, version: i64) {
+        let kinds: Vec<Kind> = library.log().unwrap().iter().map(|entry| entry.kind).collect();
+        assert_eq!(
+            (kinds.len(), kinds.contains(&Kind::Picture)),
+            (9 + usize::from(version >= 4), version >= 4)
+        );
+        let people = library.people().unwrap();
+        assert_eq!((people.len(), people[0].name.as_deref()), (6, Some("Ann")), "{version}");
+        assert_eq!(library.n_photos().unwrap(), usize::from(version >= 2));
+        if version >= 2 {
+            assert_eq!(library.photo(PhotoRow(1)).unwrap().unwrap().key, "a.jpg");
+        }
+        let snapshot = library.snapshot().unwrap();
+        let draws = library.draws(&snapshot.rows).unwrap().expect("the draws are current");
+        assert_eq!(Believed::open(library).unwrap().belief.draws(), draws, "{version}: none is made anew");
+        assert_eq!(library.check().unwrap().faults, [""; 0], "{version}");
+    }
+
+    #[test]
+    fn libraries_of_every_earlier_version_are_read_where_they_cannot_be_written_and_grow_up_elsewhere() {
+        let folder = tempfile::tempdir().unwrap();
+        for version in 1..VERSION {
+            let path = left_by(version, folder.path());
+            let before = std::fs::read(&path).unwrap();
+            assert_whole(&read_only::in_memory(&path).unwrap(), version);
+            let refused = read_only::on_disk(&path).unwrap_err().to_string();
+            assert!(refused.contains(&format!("found schema version {version}")), "{refused}");
+            assert!(std::fs::read(&path).unwrap() == before, "{version}: reading changes nothing");
+
+            let library = Library::open(&path).unwrap();
+            assert_whole(&library, version);
+            let n =
+                |query: &str| -> i64 { library.connection.query_row(query, [], |row| row.get(0)).unwrap() };
+            assert_eq!(n("PRAGMA user_version"), VERSION);
+            let sealed = "SELECT count(*) FROM sums";
+            assert_eq!(
+                n(sealed),
+                n("SELECT count(*) FROM faces") + 2 + 18,
+                "{version}: chains and draws too"
+            );
+        }
+    }
+}

@@ -64,8 +64,8 @@ impl Library {
         Ok(snapshot)
     }
 
-    /// The library as it is now but for embeddings, which are put where somebody says, inside the caller's transaction.
-    /// No face is set aside.
+    /// The library as it is now but for embeddings, which are put where somebody says, inside the caller's
+    /// transaction. No face is set aside.
     pub(crate) fn outline(
         &self,
         embeddings: impl FnOnce(&[FaceRow]) -> Result<Embeddings, DataError>,
@@ -125,6 +125,13 @@ impl Library {
         let dimension = self.dimension()?.ok_or_else(|| {
             StoreError::refused(format!("{}: found no face yet, wanted at least one", self.path().display()))
         })?;
+        // So that nothing is made as large as a damaged number says.
+        let whole = "SELECT count(*) FROM (SELECT 1 FROM faces WHERE length(embedding) = ?1 LIMIT 1)";
+        let bytes = i64::try_from(dimension.saturating_mul(4)).unwrap_or(i64::MAX);
+        let has_whole: bool = self.run(|| self.connection.query_row(whole, [bytes], |row| row.get(0)))?;
+        if !has_whole && self.n_faces()? > 0 {
+            return Err(self.damaged(format!("found no face of {dimension} numbers, as it says all are")));
+        }
         let log = self.log()?;
         let mut data = Dataset::empty(dimension)?;
         for (_, context) in self.texts("contexts")? {

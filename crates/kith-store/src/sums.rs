@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::{Library, StoreError};
@@ -26,15 +27,32 @@ impl Of {
             Self::Envelope => "envelopes",
         }
     }
+
+    /// Whether bytes are those that were stored. Those of which nothing is known are believed where an
+    /// earlier version may have stored them; bounds are younger than checksums.
+    fn agrees(self, sum: Option<Sum>, bytes: &[u8]) -> bool {
+        match sum {
+            Some(sum) => sum == Some(crc32fast::hash(bytes)),
+            None => !matches!(self, Self::Bounds | Self::Envelope),
+        }
+    }
+}
+
+/// A checksum, where that is what the table has.
+type Sum = Option<u32>;
+
+/// Reads a checksum; of any other value, none.
+fn sum_of(value: ValueRef<'_>) -> Sum {
+    value.as_i64().ok().and_then(|sum| sum.try_into().ok())
 }
 
 /// The checksums of one table, by row.
-pub(crate) struct Sums(HashMap<i64, u32>);
+pub(crate) struct Sums(Of, HashMap<i64, Sum>);
 
 impl Sums {
-    /// Whether the bytes of a row are those that were stored. Those of which nothing is known are believed.
+    /// Whether the bytes of a row are those that were stored; see [`Of::agrees`].
     pub(crate) fn agree(&self, row: i64, bytes: &[u8]) -> bool {
-        self.0.get(&row).is_none_or(|&sum| sum == crc32fast::hash(bytes))
+        self.0.agrees(self.1.get(&row).copied(), bytes)
     }
 }
 
@@ -49,17 +67,17 @@ impl Library {
         let sum = self.run(|| {
             let mut query =
                 self.connection.prepare_cached("SELECT sum FROM sums WHERE of = ?1 AND row = ?2")?;
-            query.query_row(params![of.table(), row], |row| row.get::<_, u32>(0)).optional()
+            query.query_row(params![of.table(), row], |row| Ok(sum_of(row.get_ref(0)?))).optional()
         });
-        sum.is_ok_and(|sum| sum.is_none_or(|sum| sum == crc32fast::hash(bytes)))
+        sum.is_ok_and(|sum| of.agrees(sum, bytes))
     }
 
     /// The checksums of a table. A library of an earlier version that cannot be written has none.
     pub(crate) fn sums(&self, of: Of) -> Result<Sums, StoreError> {
         self.run(|| {
             let mut query = self.connection.prepare_cached("SELECT row, sum FROM sums WHERE of = ?1")?;
-            let sums = query.query_map([of.table()], |row| Ok((row.get(0)?, row.get(1)?)))?;
-            sums.collect::<rusqlite::Result<_>>().map(Sums)
+            let sums = query.query_map([of.table()], |row| Ok((row.get(0)?, sum_of(row.get_ref(1)?))))?;
+            sums.collect::<rusqlite::Result<_>>().map(|sums| Sums(of, sums))
         })
     }
 }
@@ -116,6 +134,27 @@ mod tests {
         let believed = Believed::open(&library).unwrap();
         assert_eq!(believed.rows.keys.len(), 7, "the others are there");
         assert!(library.take_notes()[0].starts_with("face f3: found an embedding that is not the one"));
+    }
+
+    #[test]
+    fn an_embedding_or_a_sum_that_is_no_such_thing_keeps_nobody_from_coming() {
+        let changes = [
+            "UPDATE faces SET embedding = 'words' WHERE key = 'f3'",
+            "UPDATE faces SET embedding = 7 WHERE key = 'f3'",
+            "UPDATE sums SET sum = 'words' WHERE of = 'faces' AND row = 4",
+            "UPDATE sums SET sum = x'00' WHERE of = 'faces' AND row = 4",
+        ];
+        for change in changes {
+            let folder = tempfile::tempdir().unwrap();
+            let library = library(&folder);
+            library.connection.execute(change, []).unwrap();
+            let faults = library.check().unwrap().faults;
+            let told = "face f3: found an embedding that is not the one that was stored";
+            assert!(faults.iter().any(|fault| fault == told), "{change}: {faults:?}");
+            let face = NewFace { key: "new".to_owned(), embedding: vec![4.0, 1.5], ..NewFace::default() };
+            library.add(&[NewFrame { faces: vec![face], ..NewFrame::default() }], None).unwrap();
+            assert_eq!(Believed::open(&library).unwrap().rows.keys.len(), 8, "{change}");
+        }
     }
 
     #[test]

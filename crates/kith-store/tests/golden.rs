@@ -168,6 +168,16 @@ fn what_was_written_past_the_rules_of_the_tables_is_told() {
     let changes = [
         ("UPDATE evidence SET kind = 'zzz'", "found an entry of the kind \"zzz\" in the log"),
         ("UPDATE sqlite_sequence SET seq = 9223372036854775807", "found no ids left to give"),
+        ("UPDATE evidence SET id = 9223372036854775807 WHERE id = 1", "evidence: found no ids left to give"),
+        ("UPDATE evidence SET act = 9223372036854775807", "evidence: found no ids left to give"),
+        (
+            "UPDATE meta SET value = 9223372036854775807 WHERE key = 'dimension'",
+            "found no face of 9223372036854775807",
+        ),
+        (
+            "UPDATE meta SET value = 99999999999 WHERE key = 'dimension'",
+            "found no face of 99999999999 numbers",
+        ),
     ];
     for (change, told) in changes {
         let folder = tempfile::tempdir().unwrap();

@@ -58,8 +58,8 @@ impl Kept {
         Some(Self { model, odd, bounds: KeptBounds { groups, envelopes, values: codec::from_bytes(values) } })
     }
 
-    /// What may be odd about faces that are there, and those that it is to be found out of anew: what they look like is
-    /// there no more.
+    /// What may be odd about faces that are there, and those that it is to be found out of anew: what they
+    /// look like is there no more.
     pub(super) fn odd(&self, rows: &Rows) -> (BTreeMap<FaceId, Odd>, BTreeSet<FaceId>) {
         let (mut known, mut again) = (BTreeMap::new(), BTreeSet::new());
         for &(face, odd, look_alike) in &self.odd {

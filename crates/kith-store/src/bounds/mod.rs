@@ -1,5 +1,5 @@
-//! Questions about few faces of many: bounds of what groups of faces say are kept beside the draws, and embeddings are
-//! read one by one, those of the people who may matter.
+//! Questions about few faces of many: bounds of what groups of faces say are kept beside the draws, and
+//! embeddings are read one by one, those of the people who may matter.
 
 mod kept;
 mod reader;
@@ -40,8 +40,8 @@ const MOST_NEW: usize = 64;
 const MOST_LENGTHS: usize = 512;
 
 impl Believed {
-    /// Keeps what questions about few faces need, where there are many and it is not there. It goes with the draws
-    /// whenever others are kept; whoever has time makes it again.
+    /// Keeps what questions about few faces need, where there are many and it is not there. It goes with the
+    /// draws whenever others are kept; whoever has time makes it again.
     pub fn keep_bounds(&self, library: &Library) -> Result<(), StoreError> {
         if !library.is_large_file()? || library.kept_bounds()?.is_some() {
             return Ok(());
@@ -161,8 +161,8 @@ impl Outlined {
 }
 
 impl Library {
-    /// Asks something about few faces of what is believed. Of a large library of which little is new, those embeddings
-    /// are read that may matter.
+    /// Asks something about few faces of what is believed. Of a large library of which little is new, those
+    /// embeddings are read that may matter.
     pub fn asked<T, E: From<StoreError>>(
         &self,
         question: impl Fn(&Believed) -> Result<T, E>,
@@ -179,7 +179,8 @@ impl Library {
         Ok(answer)
     }
 
-    /// Takes in what was said and seen since, where that is little and the library is large; otherwise nothing is done.
+    /// Takes in what was said and seen since, where that is little and the library is large; otherwise
+    /// nothing is done.
     pub fn take_in_news(&self) -> Result<(), StoreError> {
         if self.is_believed()? { Ok(()) } else { self.outlined().map(drop) }
     }
@@ -276,7 +277,8 @@ impl Library {
         self.run(|| self.connection.query_row("SELECT count(*) FROM members", [], |row| row.get(0)))
     }
 
-    /// The faces that have come since people were made out; `None` where there are many, or others that are nobody's.
+    /// The faces that have come since people were made out; `None` where there are many, or others that are
+    /// nobody's.
     fn newcomers(&self) -> Result<Option<Vec<FaceRow>>, StoreError> {
         if !self.is_checked()? {
             return Ok(None);
@@ -315,11 +317,12 @@ impl Library {
         self.run(|| self.connection.query_row(newest, [], |row| row.get(0)))
     }
 
-    /// Whether there are too many faces to be read for every question, in a file of its own: there a second reader sees
-    /// the same, and a copy in memory has been read already.
+    /// Whether there are too many faces to be read for every question, in a file of its own: there a second
+    /// reader sees the same, and a copy in memory has been read already.
     fn is_large_file(&self) -> Result<bool, StoreError> {
         let is_file = self.connection.path().is_some_and(|path| !path.is_empty());
-        Ok(is_file && self.n_faces()? * self.dimension()?.unwrap_or(0) >= self.many_numbers.get())
+        let n_numbers = self.n_faces()?.saturating_mul(self.dimension()?.unwrap_or(0));
+        Ok(is_file && n_numbers >= self.many_numbers.get())
     }
 
     /// What says whether bounds are of the model that is there, and kept as they are kept now.
@@ -328,13 +331,21 @@ impl Library {
         Ok(crc32fast::hash([&texts.join("\n"), kept::LAYOUT].concat().as_bytes()))
     }
 
+    /// What is kept beside the draws, unless it is of another model, or not as it was stored: then it is made
+    /// again.
     fn kept_bounds(&self) -> Result<Option<Kept>, StoreError> {
         let query = "SELECT id, body FROM bounds";
-        let body: Option<(i64, Vec<u8>)> = self
-            .run(|| self.connection.query_row(query, [], |row| Ok((row.get(0)?, row.get(1)?))).optional())?;
-        let body = body.filter(|(row, bytes)| self.agrees(Of::Bounds, *row, bytes));
+        let body: Option<(i64, Vec<u8>)> =
+            self.run(|| self.connection.query_row(query, [], body_of).optional())?;
+        let Some((row, bytes)) = body else { return Ok(None) };
+        let kept = Kept::from_bytes(&bytes).filter(|_| self.agrees(Of::Bounds, row, &bytes));
+        if kept.is_none() {
+            self.note(
+                "the library's bounds cannot be read; all faces are, and bounds are made again".to_owned(),
+            );
+        }
         let sum = self.model_sum()?;
-        Ok(body.and_then(|(_, bytes)| Kept::from_bytes(&bytes)).filter(|kept| kept.model == sum))
+        Ok(kept.filter(|kept| kept.model == sum))
     }
 
     /// How many bounds are not as they were stored.
@@ -348,13 +359,19 @@ impl Library {
         self.run(|| {
             let mut query = self.connection.prepare(query)?;
             let is_spoilt = |row: &rusqlite::Row<'_>| {
-                let body = row.get_ref(1)?.as_blob().unwrap_or_default();
-                Ok(!sums.agree(row.get(0)?, body))
+                let (number, body) = body_of(row)?;
+                let is_read = of != Of::Bounds || Kept::from_bytes(&body).is_some();
+                Ok(!(is_read && sums.agree(number, &body)))
             };
             let spoilt: Vec<bool> = query.query_map([], is_spoilt)?.collect::<rusqlite::Result<_>>()?;
             Ok(spoilt.into_iter().filter(|&is_spoilt| is_spoilt).count())
         })
     }
+}
+
+/// A row's number and its body; what is no blob is no body.
+fn body_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<(i64, Vec<u8>)> {
+    Ok((row.get(0)?, row.get_ref(1)?.as_blob().unwrap_or_default().to_vec()))
 }
 
 /// Whether any of some faces cannot be of the network of the others.

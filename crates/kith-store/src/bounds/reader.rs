@@ -1,4 +1,5 @@
-//! Embeddings and envelopes of a library, read one by one, as they were when a second connection began to read.
+//! Embeddings and envelopes of a library, read one by one, as they were when a second connection began to
+//! read.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -59,7 +60,8 @@ impl Source for Reader {
         self.rows.len()
     }
 
-    /// What cannot be read is nowhere in particular: [`Library::asked`] throws away what was answered with it.
+    /// What cannot be read is nowhere in particular: [`Library::asked`] throws away what was answered with
+    /// it.
     fn row(&self, row: usize) -> Vec<f32> {
         if self.n_read.fetch_add(1, Ordering::Relaxed) >= ONE_BY_ONE {
             return self.all.get_or_init(|| self.all())[row * self.dimension..][..self.dimension].to_vec();

@@ -262,3 +262,37 @@ fn bounds_go_with_draws_and_are_of_one_model_and_a_face_that_was_changed_is_noti
     library.forget(&Forget::Face("f0".to_owned()), false).unwrap();
     assert_eq!([n("bounds"), n("envelopes"), n(sums)], [0; 3]);
 }
+
+/// Whatever became of them: they are noticed, everything is answered as before, and they are made again.
+#[test]
+fn bounds_that_are_not_as_they_were_stored_are_made_again_with_a_word() {
+    let changes = [
+        "UPDATE bounds SET body = zeroblob(length(body))",
+        "UPDATE bounds SET body = substr(body, 1, length(body) - 3)",
+        "UPDATE bounds SET body = 'words'",
+        "UPDATE bounds SET body = 7",
+        "UPDATE bounds SET body = x''",
+        "DELETE FROM sums WHERE of = 'bounds'",
+        "UPDATE sums SET sum = 'words' WHERE of = 'bounds'",
+        "UPDATE sums SET sum = -1 WHERE of = 'bounds'",
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let library = library(&folder);
+    let before = who(&library, "f15");
+    for change in changes {
+        assert!(is_outlined(&library) && library.take_notes().is_empty(), "{change}");
+        library.connection.execute(change, []).unwrap();
+        let faults = library.check().unwrap().faults;
+        assert!(faults.len() == 1 && faults[0].contains("of the bounds that cannot be read"), "{faults:?}");
+        assert_near(&who(&library, "f15"), &before, change);
+        let notes = library.take_notes();
+        assert!(notes.len() == 1 && notes[0].contains("bounds cannot be read"), "{change}: {notes:?}");
+        assert_eq!(library.check().unwrap().faults, [""; 0], "{change}");
+    }
+    // Envelopes are closer bounds: without them more faces are read.
+    for change in ["DELETE FROM sums WHERE of = 'envelopes'", "UPDATE envelopes SET body = 'words'"] {
+        library.connection.execute(change, []).unwrap();
+        assert_near(&who(&library, "f15"), &before, change);
+        assert!(library.check().unwrap().faults[0].contains("of the bounds that cannot be read"), "{change}");
+    }
+}
