@@ -202,12 +202,16 @@ fn in_order(data: &Dataset) -> anyhow::Result<Dataset> {
     Ok(out)
 }
 
+/// The number of each of some texts.
+fn numbers(texts: &[String]) -> BTreeMap<&str, usize> {
+    texts.iter().enumerate().map(|(number, text)| (text.as_str(), number)).collect()
+}
+
 /// A draw with the numbers of names and contexts of the dataset; a name that no face was given is unknown
 /// there.
 fn renumbered(draw: &Draw, target: &Target, data: &Dataset) -> Draw {
     let old = target.data();
-    let places: BTreeMap<&str, usize> =
-        data.names().iter().enumerate().map(|(place, name)| (name.as_str(), place)).collect();
+    let places = numbers(data.names());
     let place = |label: usize| places.get(old.names()[label].as_str()).copied();
     let mut renumbered = draw.clone();
     renumbered.names =
@@ -219,13 +223,13 @@ fn renumbered(draw: &Draw, target: &Target, data: &Dataset) -> Draw {
     }
     renumbered.globals.name_weights = weights;
     if target.model().context.mode == ContextMode::Given && !data.contexts().is_empty() {
-        let place = |context: u32| {
-            let name = &old.contexts()[context as usize];
-            data.contexts().iter().position(|other| other == name).unwrap_or_default() as u32
-        };
-        renumbered.contexts = draw.contexts.iter().map(|&context| place(context)).collect();
+        let places = numbers(data.contexts());
+        let place = |context: u32| places.get(old.contexts()[context as usize].as_str()).copied();
+        renumbered.contexts =
+            draw.contexts.iter().map(|&context| place(context).unwrap_or_default() as u32).collect();
+        let before = numbers(old.contexts());
         let of = |name: &String| {
-            let number = old.contexts().iter().position(|other| other == name).unwrap_or_default();
+            let number = before.get(name.as_str()).copied().unwrap_or_default();
             draw.globals.local_concentration.get(number).copied().unwrap_or(1.0)
         };
         renumbered.globals.local_concentration = data.contexts().iter().map(of).collect();

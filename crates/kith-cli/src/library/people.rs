@@ -1,5 +1,6 @@
 //! `kith people`: who is in a library; named people, familiar ones and strangers apart.
 
+use std::cmp::Reverse;
 use std::io::Write;
 
 use kith_store::{Library, Person, StoreError};
@@ -76,14 +77,25 @@ pub fn to_json(person: &Person) -> Value {
     })
 }
 
+/// At most so many contexts of a person are shown.
+const MOST_PLACES: usize = 12;
+
 fn in_words(person: &Person) -> String {
     let mut text = format!("{:>5}  {}: {}", person.id, person.title(), count(person.faces.len(), "face"));
     if person.name.is_some() && person.name_p < 0.995 {
         text += &format!(" ({} sure of the name)", percent(person.name_p));
     }
     if !person.contexts.is_empty() {
-        let places: Vec<String> = person.contexts.iter().map(|(place, n)| format!("{place} {n}")).collect();
-        text += &format!("; {}", places.join(", "));
+        let mut places: Vec<(&String, usize)> =
+            person.contexts.iter().map(|(place, &n)| (place, n)).collect();
+        // Where there are many, the most frequent.
+        let n_others = places.len().saturating_sub(MOST_PLACES);
+        if n_others > 0 {
+            places.sort_by_key(|&(_, n)| Reverse(n));
+        }
+        let told = places.iter().take(MOST_PLACES).map(|(place, n)| format!("{place} {n}"));
+        let others = (n_others > 0).then(|| format!("{} more", n_others));
+        text += &format!("; {}", told.chain(others).collect::<Vec<_>>().join(", "));
     }
     if let Some((first, last)) = &person.seen {
         text += &if first == last { format!("; {first}") } else { format!("; {first} to {last}") };

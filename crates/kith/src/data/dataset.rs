@@ -1,5 +1,7 @@
 //! Faces in frames: who is on which photo, in which context, under which given name.
 
+use std::collections::HashMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::neighbours::Neighbours;
@@ -13,11 +15,11 @@ pub struct Dataset {
     frame_of: Vec<FrameId>,
     faces_in: Vec<Vec<FaceId>>,
     given_context: Vec<Option<ContextId>>,
-    contexts: Vec<String>,
+    contexts: Interned,
     labels: Vec<Option<Label>>,
     /// Per name the first face that the owner said it of, of those that still have it when another is named.
     introduced: Vec<Option<FaceId>>,
-    names: Vec<String>,
+    names: Interned,
     evidence: Evidence,
     neighbours: Neighbours,
 }
@@ -49,10 +51,10 @@ impl Dataset {
             frame_of: Vec::new(),
             faces_in: Vec::new(),
             given_context: Vec::new(),
-            contexts: Vec::new(),
+            contexts: Interned::default(),
             labels: Vec::new(),
             introduced: Vec::new(),
-            names: Vec::new(),
+            names: Interned::default(),
             evidence: Evidence::default(),
             neighbours: Neighbours::default(),
         })
@@ -83,30 +85,27 @@ impl Dataset {
         if let Some(frame) = faces_in.iter().position(Vec::is_empty) {
             return Err(DataError::EmptyFrame { frame });
         }
-        let mut known = Interned::default();
+        let (mut places, mut known) = (Interned::default(), Interned::default());
         let given_context =
-            contexts.iter().map(|context| context.as_deref().map(|c| ContextId(known.id_of(c)))).collect();
-        let contexts = known.names;
-        let mut known = Interned::default();
+            contexts.iter().map(|context| context.as_deref().map(|c| ContextId(places.id_of(c)))).collect();
         let mut label = |name: &str| Label { name: LabelId(known.id_of(name)), is_word: false };
         let labels = names.iter().map(|name| name.as_deref().map(&mut label)).collect();
-        let names = known.names;
         Ok(Self {
             embeddings,
             frame_of: frames,
             faces_in,
             given_context,
-            contexts,
+            contexts: places,
             labels,
             introduced: Vec::new(),
-            names,
+            names: known,
             evidence: Evidence::default(),
             neighbours: Neighbours::default(),
         })
     }
 
-    /// The faces of a dataset that has none yet: `frames` has one entry per face and numbers frames from 0 without
-    /// gaps, `contexts` has one known context, or none, per frame.
+    /// The faces of a dataset that has none yet: `frames` has one entry per face and numbers frames from 0
+    /// without gaps, `contexts` has one known context, or none, per frame.
     pub fn with_faces(
         self,
         embeddings: Embeddings,
@@ -134,7 +133,7 @@ impl Dataset {
         }
         let first = self.n_faces() - faces.len();
         self.faces_in.push((first..self.n_faces()).map(FaceId::new).collect());
-        let context = context.map(|context| ContextId(intern(&mut self.contexts, context)));
+        let context = context.map(|context| ContextId(self.contexts.id_of(context)));
         self.given_context.push(context);
         self.neighbours.extend(self.embeddings.len());
         Ok(frame)
@@ -153,7 +152,7 @@ impl Dataset {
         let name = self.know_name(name);
         let label = Some(Label { name, is_word: true });
         self.labels[face.index()] = label;
-        self.introduced.resize(self.names.len(), None);
+        self.introduced.resize(self.names().len(), None);
         let first = &mut self.introduced[name.index()];
         if first.is_none_or(|first| self.labels[first.index()] != label) {
             *first = Some(face);
@@ -194,12 +193,12 @@ impl Dataset {
 
     /// The id of a name, which counts as known from now on, whether or not a face was given it.
     pub fn know_name(&mut self, name: &str) -> LabelId {
-        LabelId(intern(&mut self.names, name))
+        LabelId(self.names.id_of(name))
     }
 
     /// The id of a context, which counts as named from now on, whether or not a frame was taken there.
     pub fn know_context(&mut self, context: &str) -> ContextId {
-        ContextId(intern(&mut self.contexts, context))
+        ContextId(self.contexts.id_of(context))
     }
 
     /// Somebody said something about faces; it counts beside all that was said before.
@@ -294,7 +293,7 @@ impl Dataset {
 
     /// The contexts that were given, by first appearance.
     pub fn contexts(&self) -> &[String] {
-        &self.contexts
+        &self.contexts.names
     }
 
     /// `y_n`, if the face was named.
@@ -320,15 +319,15 @@ impl Dataset {
 
     /// The known names (the paper's set Y), by first appearance.
     pub fn names(&self) -> &[String] {
-        &self.names
+        &self.names.names
     }
 }
 
 /// Strings numbered by first appearance.
-#[derive(Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 struct Interned {
     names: Vec<String>,
-    ids: std::collections::HashMap<String, u32>,
+    ids: HashMap<String, u32>,
 }
 
 impl Interned {
@@ -340,16 +339,6 @@ impl Interned {
         self.names.push(name.to_owned());
         self.ids.insert(name.to_owned(), id);
         id
-    }
-}
-
-fn intern(names: &mut Vec<String>, name: &str) -> u32 {
-    match names.iter().position(|known| known == name) {
-        Some(at) => at as u32,
-        None => {
-            names.push(name.to_owned());
-            (names.len() - 1) as u32
-        }
     }
 }
 

@@ -27,7 +27,8 @@ pub struct Posterior {
     pub(super) n_names: usize,
     names: Vec<String>,
     pub(super) contexts: Vec<String>,
-    /// Their statistics, once they are needed, and where their faces are then; all are there where that is not said.
+    /// Their statistics, once they are needed, and where their faces are then; all are there where that is
+    /// not said.
     pub(super) groups: Vec<OnceLock<Group>>,
     faces: Option<Arc<Target>>,
     /// Closer bounds of groups, where faces have to be read.
@@ -66,6 +67,8 @@ pub(super) struct Pooled {
     pub ln_unseen: f64,
     pub globals: Globals,
     pub contexts: Vec<PooledContext>,
+    /// The largest alpha_c.
+    pub highest_concentration: f64,
     /// N_ci, per identity.
     pub counts: Vec<PerContext>,
     /// H and epsilon.
@@ -251,7 +254,8 @@ impl Posterior {
         self.most_identities
     }
 
-    /// For each group an upper bound of ln of a face there with usual looks, and of the face and any of its seats.
+    /// For each group an upper bound of ln of a face there with usual looks, and of the face and any of its
+    /// seats.
     pub(super) fn ln_bounds(&self, x: &Centred) -> (Vec<f32>, Vec<f64>) {
         let mut usual = Vec::new();
         self.screen.upper_bounds_of(x, &mut usual);
@@ -331,6 +335,7 @@ impl Pooled {
             ln_weight: draw.globals.weights.iter().map(|weight| weight.ln()).collect(),
             ln_unseen: draw.globals.unseen.ln(),
             globals: draw.globals.clone(),
+            highest_concentration: draw.globals.local_concentration.iter().copied().fold(0.0, f64::max),
             contexts,
             counts,
             names: Names::recalled(
@@ -358,11 +363,6 @@ impl Pooled {
         self.voted.get(&self.person[identity as usize])
     }
 
-    /// The largest alpha_c.
-    pub fn highest_concentration(&self) -> f64 {
-        self.contexts.iter().map(|context| context.concentration).fold(0.0, f64::max)
-    }
-
     /// How probable each name is an identity's, over Y and then unknown, its own name y* integrated out;
     /// `None` where nothing was said of it, and it is H.
     pub fn name_shares(&self, identity: u32, model: &Model) -> Option<&[f64]> {
@@ -385,7 +385,7 @@ impl Pooled {
     /// An upper bound of ln (N_ci + alpha_c pi_0i) in any context of the draw.
     fn ln_highest_seat(&self, identity: usize) -> f64 {
         let n: u32 = self.counts[identity].iter().map(|(_, n_at)| n_at).max().unwrap_or(0);
-        let ln_share = self.highest_concentration().ln() + self.ln_weight[identity];
+        let ln_share = self.highest_concentration.ln() + self.ln_weight[identity];
         ln_seat(f64::from(n), ln_share)
     }
 }
@@ -430,8 +430,8 @@ type Key = (u128, u32);
 /// the same.
 const MOST_SCALED: usize = 20_000;
 
-/// The faces of each identity of a draw, one list after the other, where each begins, and what they are known by: the
-/// set, and a sum over the faces' scales.
+/// The faces of each identity of a draw, one list after the other, where each begins, and what they are known
+/// by: the set, and a sum over the faces' scales.
 struct Sets {
     faces: Vec<FaceId>,
     begins: Vec<usize>,

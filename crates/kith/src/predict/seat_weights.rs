@@ -29,7 +29,7 @@ impl<'d> Seats<'d> {
 
     /// ln of how much more a seat may weigh than at the largest alpha_c of the draw's contexts.
     pub fn ln_excess(&self) -> f64 {
-        (self.concentration / self.draw.highest_concentration()).ln().max(0.0) + self.ln_seen
+        (self.concentration / self.draw.highest_concentration).ln().max(0.0) + self.ln_seen
     }
 
     /// ln alpha_c.
