@@ -68,10 +68,14 @@ fn bad_datasets_are_refused_in_one_line_and_leave_no_draws() {
 fn bad_settings_are_refused_in_one_line_and_an_older_file_survives() {
     let place = Place::with_encounters();
     place.write("draws.ndjson", "an older file");
-    let models: [(&str, &[&str]); 6] = [
+    let models: [(&str, &[&str]); 7] = [
         ("[face]\nkapa = 1\n", &["m.toml", "face.kapa", "unknown key"]),
         ("[faces]\n", &["m.toml", "faces"]),
         ("[face\n", &["m.toml", "line 1"]),
+        (
+            "[identity]\nglobal_concentration = {shape = 1e-300, rate = 1e-300}\n",
+            &["m.toml", "identity.global_concentration.shape", "found 1e-300,"],
+        ),
         ("[identity]\nglobal_concentration = -1\n", &["m.toml", "identity.global_concentration", "-1"]),
         ("[face]\nmean = [0.0]\nkappa = 1\nshape = 2\nrate = 1\n", &["m.toml", "face.mean", "4"]),
         ("[identity]\nlocal_concentration = {home = 1.0}\n", &["m.toml", "local_concentration", "\"work\""]),

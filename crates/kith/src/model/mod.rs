@@ -88,10 +88,16 @@ impl ModelError {
     }
 }
 
+/// A number as somebody would write it: "1e-301", not three hundred zeros.
+fn in_short(value: f64) -> String {
+    let is_plain = value == 0.0 || !value.is_finite() || (1e-6..1e15).contains(&value.abs());
+    if is_plain { value.to_string() } else { format!("{value:e}") }
+}
+
 /// Refuses what is not a positive number with which can still be reckoned.
 fn check_positive(key: &str, value: f64) -> Result<(), ModelError> {
     if (1e-300..=1e100).contains(&value) {
         return Ok(());
     }
-    Err(ModelError::value(key, value, "a positive number (from 1e-300 to 1e100)"))
+    Err(ModelError::value(key, in_short(value), "a positive number (from 1e-300 to 1e100)"))
 }

@@ -1,6 +1,6 @@
 //! A positive hyperparameter: a number, or a Gamma prior under which it is learnt.
 
-use super::{ModelError, check_positive};
+use super::{ModelError, check_positive, in_short};
 use crate::math::ln_gamma_density;
 
 /// A concentration, fixed or learnt.
@@ -43,7 +43,7 @@ impl Strength {
                     if !(1e-3..=1e9).contains(&value) {
                         return Err(ModelError::value(
                             &format!("{key}.{part}"),
-                            value,
+                            in_short(value),
                             "a number from 1e-3 to 1e9",
                         ));
                     }

@@ -1,8 +1,9 @@
-//! Envelopes: whatever group some faces make up, a lower bound of the quadratic form of another face's residual in it.
+//! Envelopes: whatever group some faces make up, a lower bound of the quadratic form of another face's
+//! residual in it.
 //!
-//! Some of the faces, each of a scale up to its largest, scatter around their own mean no more than all of them do around
-//! any point: `S <= S_all`, and so `e^T (P I + S)^-1 e >= e^T (P I + S_all)^-1 e = |G e|^2`. The triangle G is kept in 16 bits
-//! per number, and what rounding may have added is taken off.
+//! Some of the faces, each of a scale up to its largest, scatter around their own mean no more than all of
+//! them do around any point: `S <= S_all`, and so `e^T (P I + S)^-1 e >= e^T (P I + S_all)^-1 e = |G e|^2`.
+//! The triangle G is kept in 16 bits per number, and what rounding may have added is taken off.
 
 use super::scatter::Scatter;
 use super::{Centred, FaceKind, FaceModel, ODD};
@@ -17,7 +18,8 @@ pub(crate) struct Envelope {
 }
 
 impl FaceModel {
-    /// The envelope of faces, each at its largest scale; nothing where identities have no covariance of their own.
+    /// The envelope of faces, each at its largest scale; nothing where identities have no covariance of their
+    /// own.
     pub(crate) fn envelope<'a>(&self, faces: impl Iterator<Item = &'a Centred>) -> Option<Envelope> {
         let FaceKind::Full(model) = &self.kind else { return None };
         let usual = faces.filter(|x| x.scale != ODD).map(|x| (x.portrait.clone(), x.lambda(model)));
@@ -57,7 +59,8 @@ impl Envelope {
             let image: f64 = row.iter().zip(residual).map(|(&number, e)| f64::from(number) * e).sum();
             length += e.abs();
             form += (f64::from(step) * image).powi(2);
-            // A number is at most half a step off, and the highest of a row, which a step was rounded for, no more.
+            // A number is at most half a step off, and the highest of a row, which a step was rounded for, no
+            // more.
             slack += (0.51 * f64::from(step) * length).powi(2);
             rest = next;
         }

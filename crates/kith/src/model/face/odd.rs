@@ -66,8 +66,8 @@ impl Centred {
         self.odd = odd;
     }
 
-    /// ln of what odd looks add to [`FaceModel::ln_predictive`], where usual ones, of which this is an upper bound, change
-    /// it by less than a ten-millionth.
+    /// ln of what odd looks add to [`FaceModel::ln_predictive`], where usual ones, of which this is an upper
+    /// bound, change it by less than a ten-millionth.
     pub(crate) fn ln_only_odd(&self, usual: f64) -> Option<f64> {
         let odd = self.odd?;
         let ln_odd = odd.ln_p + odd.ln_density;
