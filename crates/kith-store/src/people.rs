@@ -44,7 +44,8 @@ pub struct Member {
     pub row: FaceRow,
     /// The id that people use.
     pub key: String,
-    /// How sure it is that this is the person.
+    /// How sure the partition is of this place: a share of draws ([`kith::predict::representative`]), or of the
+    /// face's seats where it came in a stream and nobody has learnt since.
     pub p: f64,
     /// The frame that it is on.
     pub frame: FrameRow,
@@ -132,7 +133,8 @@ impl Library {
         Ok(made_out(all, &before, draws, rows, touched))
     }
 
-    /// The same where only some faces are somebody else now: everybody who has nothing to do with them is left out.
+    /// The same where only some faces are somebody else now: everybody who has nothing to do with them is
+    /// left out.
     pub(crate) fn made_out_near(
         &self,
         draws: &[Draw],

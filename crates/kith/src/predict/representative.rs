@@ -26,6 +26,11 @@ pub struct Representative {
     /// stranger among many lowers the certainty of the many a little and has a low one itself. For a face
     /// shown alone: the probability that nobody else is the same person, the share of draws that have it
     /// alone.
+    ///
+    /// It counts draws, as the loss does, because it is about pairs of a partition and not about a seat: whose
+    /// a face is, all others staying, is weighed by [`Posterior::who`](crate::predict::Posterior::who), which
+    /// varies less. Weighing every face would cost one such question per face, for every partition that is
+    /// shown, and would say something finer only of faces of which draws differ.
     pub certainty: Vec<f64>,
 }
 
