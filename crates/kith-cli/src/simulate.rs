@@ -154,8 +154,8 @@ fn from_model(options: &SimulateOptions, rng: &mut Rng) -> anyhow::Result<Scene>
     let drawn = prior::draw_within(n_draws, &Target::new(model, layout)?, rng);
     let (state, target) = drawn.with_context(|| {
         format!(
-            "found somebody twice in a frame in each of {n_draws} draws of {n_frames} frames, wanted fewer --frames, or \
-             frame.repeat nearer to 1 than {repeat} in --model"
+            "found somebody twice in a frame in each of {n_draws} draws of {n_frames} frames, wanted fewer \
+             --frames, or frame.repeat nearer to 1 than {repeat} in --model"
         )
     })?;
     let data = target.into_data();

@@ -47,7 +47,8 @@ const STYLE: &str = "\
 main{max-width:1080px;margin:0 auto;padding:36px 24px 64px}\
 h1{font-size:29px;margin:0 0 10px}h2{font-size:20px;margin:40px 0 8px}\
 p{max-width:76ch}\
-.box{background:#fff;border:1px solid #e4e1da;border-radius:10px;padding:14px 16px;margin:12px 0;overflow-x:auto}\
+.box{background:#fff;border:1px solid #e4e1da;border-radius:10px;padding:14px 16px;\
+margin:12px 0;overflow-x:auto}\
 .box svg{max-width:100%;height:auto;display:block}\
 table{border-collapse:collapse;font-size:14.5px;font-variant-numeric:tabular-nums}\
 td,th{padding:4px 20px 4px 0;text-align:left;border-bottom:1px solid #eee}\

@@ -58,8 +58,8 @@ fn page(title: &str, here: &str, main: &str) -> Reply {
          <body><a class=\"skip\" href=\"#main\">Skip to the content</a>\
          <header class=\"top\"><a class=\"brand\" href=\"/people\">kith</a>\
          <nav aria-label=\"Views\">{links}</nav></header>\
-         <main id=\"main\" tabindex=\"-1\">{main}<noscript><p class=\"soft\">Scripts are off: you can look, and \
-         to say something they are needed.</p></noscript></main></body></html>\n"
+         <main id=\"main\" tabindex=\"-1\">{main}<noscript><p class=\"soft\">Scripts are off: you can look, \
+         and to say something they are needed.</p></noscript></main></body></html>\n"
     );
     Reply::of("text/html; charset=utf-8", text)
 }
@@ -117,8 +117,8 @@ pub fn person(call: &Call) -> Result<Reply, Failure> {
     for face in person.faces.iter().skip(from).take(MOST) {
         let _ = write!(
             faces,
-            "<a class=\"card\" href=\"/photos/{}\"><img src=\"/api/v1/faces/{}/picture\" alt=\"{}\" width=\"160\" \
-             height=\"160\" loading=\"lazy\"><span class=\"soft\">{} sure</span></a>",
+            "<a class=\"card\" href=\"/photos/{}\"><img src=\"/api/v1/faces/{}/picture\" alt=\"{}\" \
+             width=\"160\" height=\"160\" loading=\"lazy\"><span class=\"soft\">{} sure</span></a>",
             view.photo_number(face.frame),
             face.row,
             escaped(&face.key),
@@ -152,8 +152,8 @@ pub fn photos(call: &Call) -> Result<Reply, Failure> {
     for number in numbers.iter().skip(from).take(MOST) {
         let _ = write!(
             cards,
-            "<a class=\"shot\" href=\"/photos/{number}\"><img src=\"/api/v1/photos/{number}/picture?size=small\" \
-             alt=\"Photo {number}\" loading=\"lazy\"></a>"
+            "<a class=\"shot\" href=\"/photos/{number}\"><img \
+             src=\"/api/v1/photos/{number}/picture?size=small\" alt=\"Photo {number}\" loading=\"lazy\"></a>"
         );
     }
     let turning = turning("/photos", from, numbers.len());

@@ -118,7 +118,8 @@ fn explain(object: &mut Value, view: &View, who: &Who, names: &[String]) {
     let why = who.why.iter().take(MOST).map(|why| {
         let picture = why.person.and_then(|id| view.person(id)).map(|person| view.picture(person));
         json!({
-            "person": why.person, "title": title(why.person), "picture": picture, "p": why.p, "face": why.face,
+            "person": why.person, "title": title(why.person), "picture": picture, "p": why.p,
+            "face": why.face,
             "context": why.context, "said": why.said,
         })
     });
@@ -192,7 +193,8 @@ fn of_frame(view: &View, frame: FrameRow) -> Value {
     let (width, height) = drawn::scene_size(faces.len());
     json!({
         "photo": frame, "id": first.map(|face| &face.key), "width": width, "height": height,
-        "time": first.and_then(|face| face.time.clone()), "gone": false, "n_faces": faces.len(), "drawn": true,
+        "time": first.and_then(|face| face.time.clone()), "gone": false, "n_faces": faces.len(),
+        "drawn": true,
     })
 }
 

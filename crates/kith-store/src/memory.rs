@@ -199,7 +199,8 @@ impl Library {
         Ok(bodies)
     }
 
-    /// What is remembered of every draw, as they are stored, or chain by chain in the order in which they were made.
+    /// What is remembered of every draw, as they are stored, or chain by chain in the order in which they
+    /// were made.
     pub(crate) fn memories_of_draws(&self, rows: &Rows, by_chain: bool) -> Result<Vec<Memory>, StoreError> {
         let mut memories = memories_of(&self.bodies(Of::Draw)?, rows);
         if by_chain {
@@ -260,8 +261,8 @@ impl Library {
         Ok(())
     }
 
-    /// Remembers chains in place of earlier ones, and draws that went on a little in the place of each, inside the caller's
-    /// transaction. What was kept beside the draws stays.
+    /// Remembers chains in place of earlier ones, and draws that went on a little in the place of each,
+    /// inside the caller's transaction. What was kept beside the draws stays.
     pub(crate) fn remember_in_place(&self, chains: &Bodies, draws: &Bodies) -> Result<(), StoreError> {
         self.remember_chains(chains)?;
         let rows: Vec<i64> = self.run(|| {

@@ -106,7 +106,8 @@ fn empty() -> String {
 
 fn item(region: &Named, [x, y, w, h]: [f32; 4], rdf: &str) -> String {
     let mut text = format!(
-        "     <{rdf}li>\n      <{rdf}Description xmlns:mwg-rs=\"{MWG}\" mwg-rs:Name=\"{}\" mwg-rs:Type=\"Face\"",
+        "     <{rdf}li>\n      <{rdf}Description xmlns:mwg-rs=\"{MWG}\" mwg-rs:Name=\"{}\" \
+         mwg-rs:Type=\"Face\"",
         escape(&region.name)
     );
     if let Some(p) = region.certainty {
@@ -128,16 +129,17 @@ fn all_regions(items: &str, picture: Picture, rdf: &str) -> String {
     let (width, height) = picture.orientation.inverse().upright_size(picture.size);
     format!(
         "   <mwg-rs:Regions xmlns:mwg-rs=\"{MWG}\" {rdf}parseType=\"Resource\">\n    \
-         <mwg-rs:AppliedToDimensions xmlns:stDim=\"http://ns.adobe.com/xap/1.0/sType/Dimensions#\" stDim:w=\"{width}\" \
-         stDim:h=\"{height}\" stDim:unit=\"pixel\"/>\n    <mwg-rs:RegionList>\n    <{rdf}Bag>\n{items}    </{rdf}Bag>\n    \
-         </mwg-rs:RegionList>\n   </mwg-rs:Regions>\n"
+         <mwg-rs:AppliedToDimensions xmlns:stDim=\"http://ns.adobe.com/xap/1.0/sType/Dimensions#\" \
+         stDim:w=\"{width}\" stDim:h=\"{height}\" stDim:unit=\"pixel\"/>\n    <mwg-rs:RegionList>\n    \
+         <{rdf}Bag>\n{items}    </{rdf}Bag>\n    </mwg-rs:RegionList>\n   </mwg-rs:Regions>\n"
     )
 }
 
 fn all_persons(people: &str, rdf: &str) -> String {
     format!(
-        "   <Iptc4xmpExt:PersonInImage xmlns:Iptc4xmpExt=\"http://iptc.org/std/Iptc4xmpExt/2008-02-29/\">\n    \
-         <{rdf}Bag>\n{people}    </{rdf}Bag>\n   </Iptc4xmpExt:PersonInImage>\n"
+        "   <Iptc4xmpExt:PersonInImage \
+         xmlns:Iptc4xmpExt=\"http://iptc.org/std/Iptc4xmpExt/2008-02-29/\">\n    <{rdf}Bag>\n{people}    \
+         </{rdf}Bag>\n   </Iptc4xmpExt:PersonInImage>\n"
     )
 }
 
@@ -230,7 +232,8 @@ mod tests {
     fn everything_else_in_a_sidecar_stays_byte_for_byte() {
         let before = "<?xml version='1.0'?><!-- mine -->\r\n<x:xmpmeta xmlns:x='adobe:ns:meta/'><r:RDF \
             xmlns:r='http://www.w3.org/1999/02/22-rdf-syntax-ns#'>\t<r:Description r:about='uuid:7' \
-            xmlns:dc='http://purl.org/dc/elements/1.1/' dc:format=\"image/jpeg\"  ><dc:title>T&#233;st</dc:title>\
+            xmlns:dc='http://purl.org/dc/elements/1.1/' dc:format=\"image/jpeg\"  \
+            ><dc:title>T&#233;st</dc:title>\
             </r:Description></r:RDF></x:xmpmeta>";
         let bo = Named { name: "Bo".to_owned(), bounds: [0.6, 0.1, 0.2, 0.2], certainty: Some(0.996) };
         let once = with_names(Some(before), &[ann()], picture(1)).unwrap();

@@ -22,7 +22,8 @@ pub fn run(options: &SweepOptions) -> anyhow::Result<Figures> {
     let n_chains = options.chains.unwrap_or(options.threads) as usize;
     ensure!(
         n_chains.is_multiple_of(n_threads) || n_threads.is_multiple_of(n_chains),
-        "--chains: found {n_chains}, wanted a multiple or a part of {n_threads}, the threads they are dealt over"
+        "--chains: found {n_chains}, wanted a multiple or a part of {n_threads}, the threads they are dealt \
+         over"
     );
     let crowd = crowd(options)?;
     let accuracy = crowd.nearest_neighbour_accuracy();

@@ -15,13 +15,16 @@ const STYLE: &str = "\
 @media(prefers-color-scheme:dark){:root{--paper:#16181b;--card:#1d2024;--ink:#e6e6e3;--soft:#9aa1a9;\
 --line:#30343a;--here:#252c34;--again:#7fb0de;--first:#5cc79c;--miss:#f08a66;--said:#d8b85a}}\
 *{box-sizing:border-box}body{margin:0;background:var(--paper);color:var(--ink);font:16px/1.55 system-ui,\
--apple-system,'Segoe UI',Roboto,Ubuntu,Cantarell,sans-serif}main{max-width:1020px;margin:0 auto;padding:40px 24px 64px}\
+-apple-system,'Segoe UI',Roboto,Ubuntu,Cantarell,sans-serif}\
+main{max-width:1020px;margin:0 auto;padding:40px 24px 64px}\
 h1{font-size:30px;line-height:1.2;margin:0 0 12px;letter-spacing:-.01em}h2{font-size:19px;margin:44px 0 4px}\
 p{margin:6px 0 12px;max-width:70ch}.note,figcaption,th{color:var(--soft)}.note{font-size:14px}\
 .cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(200px,1fr));gap:12px;margin:24px 0 0}\
 .card{background:var(--card);border:1px solid var(--line);border-radius:10px;padding:14px 16px}\
-.card b{display:block;font-size:27px;line-height:1.2;font-weight:650}.card span{font-size:14px;color:var(--soft)}\
-.box{background:var(--card);border:1px solid var(--line);border-radius:10px;padding:14px 16px;margin-top:12px;\
+.card b{display:block;font-size:27px;line-height:1.2;font-weight:650}\
+.card span{font-size:14px;color:var(--soft)}\
+.box{background:var(--card);border:1px solid var(--line);border-radius:10px;\
+padding:14px 16px;margin-top:12px;\
 overflow-x:auto}.box>svg{display:block;width:100%;min-width:760px}svg text{font-size:11px;fill:var(--ink)}\
 svg .place{font-size:12.5px;font-weight:650}svg .who{text-anchor:end}svg .unnamed,svg .day{fill:var(--soft)}\
 svg .mid{text-anchor:middle;font-size:10px;fill:var(--soft)}.rule{stroke:var(--line)}.here{fill:var(--here)}\
@@ -32,7 +35,8 @@ svg .mid{text-anchor:middle;font-size:10px;fill:var(--soft)}.rule{stroke:var(--l
 .panels{display:grid;grid-template-columns:repeat(auto-fit,minmax(200px,1fr));gap:8px 24px}figure{margin:0}\
 figcaption{font-size:14px}figure svg{display:block;width:100%}\
 table{border-collapse:collapse;width:100%;font-size:14.5px;font-variant-numeric:tabular-nums}\
-th{font-weight:500;text-align:left;font-size:13px}td,th{padding:5px 24px 5px 0;border-bottom:1px solid var(--line)}\
+th{font-weight:500;text-align:left;font-size:13px}\
+td,th{padding:5px 24px 5px 0;border-bottom:1px solid var(--line)}\
 tr:last-child td{border-bottom:0}.n{text-align:right}td.off{color:var(--miss)}\
 .quiet td{color:var(--soft);padding-top:14px}\
 .two{display:grid;grid-template-columns:repeat(auto-fit,minmax(320px,1fr));gap:0 32px}";
@@ -42,7 +46,8 @@ pub fn page(week: &Week, journal: &Journal, account: &Account, diary: &[Entry], 
     let title = title(week.n_days);
     format!(
         "<!doctype html>\n<html lang=en><meta charset=utf-8><meta name=viewport \
-         content='width=device-width,initial-scale=1'><title>{title} with kith</title><style>{STYLE}</style>\n\
+         content='width=device-width,initial-scale=1'><title>{title} with \
+         kith</title><style>{STYLE}</style>\n\
          <main><h1>{title} with kith</h1>\n{}{}{}{}{}{}{}{}</main></html>\n",
         opening(week, account, seed),
         cards(account),
@@ -67,9 +72,9 @@ pub fn escaped(text: &str) -> String {
 fn opening(week: &Week, account: &Account, seed: u64) -> String {
     let n_said = week.faces().filter(|(_, face)| face.said.is_some()).count();
     format!(
-        "<p>You wear a camera and move between {}. You meet {} people again and again and {} just once. kith saw {} \
-         photos with {} faces, one after the other, heard {}, and said who is on a photo before it learnt from it. \
-         <span class=note>Made-up people, seed {seed}.</span></p>\n",
+        "<p>You wear a camera and move between {}. You meet {} people again and again and {} just once. kith \
+         saw {} photos with {} faces, one after the other, heard {}, and said who is on a photo before it \
+         learnt from it. <span class=note>Made-up people, seed {seed}.</span></p>\n",
         escaped(&listed(&week.contexts)),
         account.n_met_again,
         account.n_met_once,
@@ -109,8 +114,8 @@ fn who_when(week: &Week, journal: &Journal, account: &Account) -> String {
     ];
     let key = key.map(|(mark, what)| format!("<span><svg viewBox='0 0 14 14'>{mark}</svg>{what}</span>"));
     format!(
-        "<h2>Who was there, when</h2><p class=note>A row per person, those met first on top, and one for the people \
-         who passed by once.</p><div class=box>{}<div class=key>{}</div></div>\n",
+        "<h2>Who was there, when</h2><p class=note>A row per person, those met first on top, and one for the \
+         people who passed by once.</p><div class=box>{}<div class=key>{}</div></div>\n",
         timeline::timeline(week, journal, account),
         key.concat()
     )
@@ -118,8 +123,9 @@ fn who_when(week: &Week, journal: &Journal, account: &Account) -> String {
 
 fn days(account: &Account) -> String {
     format!(
-        "<h2>Day by day</h2><p class=note>Agreement: over all faces so far, are the same pairs of faces the same \
-         person? 1 is perfect, 0 is chance (the adjusted Rand index).</p><div class='box panels'>{}</div>\n",
+        "<h2>Day by day</h2><p class=note>Agreement: over all faces so far, are the same pairs of faces the \
+         same person? 1 is perfect, 0 is chance (the adjusted Rand index).</p><div class='box \
+         panels'>{}</div>\n",
         timeline::days(account)
     )
 }
@@ -134,15 +140,16 @@ fn people(week: &Week, account: &Account) -> String {
         let n_right = once.iter().filter(|person| person.n_missing == 0).count();
         let _ = write!(
             rows,
-            "<tr class=quiet><td colspan=6>and {} seen once; {n_right} of them are, in truth, people you met just \
-             once</td></tr>",
+            "<tr class=quiet><td colspan=6>and {} seen once; {n_right} of them are, in truth, people you met \
+             just once</td></tr>",
             counted(once.len(), "stranger", "strangers")
         );
     }
     format!(
-        "<h2>Who you met</h2><p class=note>As kith has sorted the faces. It counts {} people; in truth there were {}. \
-         Looked new: when they first came, how probably kith had never seen them. Sure: how probably two of their \
-         faces are the same person.</p><div class=box><table><tr><th>who<th class=n>faces<th>first met<th class=n>\
+        "<h2>Who you met</h2><p class=note>As kith has sorted the faces. It counts {} people; in truth there \
+         were {}. Looked new: when they first came, how probably kith had never seen them. Sure: how \
+         probably two of their faces are the same person.</p><div class=box><table><tr><th>who<th \
+         class=n>faces<th>first met<th class=n>\
          looked new<th class=n>sure<th>in truth</tr>{rows}</table></div>\n",
         account.people.len(),
         account.n_met_again + account.n_met_once
@@ -169,7 +176,8 @@ fn moments(diary: &[Entry]) -> String {
         let _ = write!(rows, "<tr><td>{}<td>{place}<td>{}</tr>", entry.time, escaped(&entry.text));
     }
     format!(
-        "<h2>From the diary</h2><p class=note>What kith said before it was told.</p><div class=box><table>{rows}\
+        "<h2>From the diary</h2><p class=note>What kith said before it was told.</p><div \
+         class=box><table>{rows}\
          </table></div>\n"
     )
 }
@@ -183,8 +191,9 @@ fn wrong_name(week: &Week, account: &Account) -> String {
     }
     let (right, wrong) = (slip.right, slip.wrong);
     format!(
-        "<div class=two><section><h2>A wrong name</h2><p class=note>{} {} you called {right} &ldquo;{wrong}&rdquo;. \
-         A moment before, kith was {} sure that it was {right}. {} At the end:</p><div class=box><table><tr><th>\
+        "<div class=two><section><h2>A wrong name</h2><p class=note>{} {} you called {right} \
+         &ldquo;{wrong}&rdquo;. A moment before, kith was {} sure that it was {right}. {} At the \
+         end:</p><div class=box><table><tr><th>\
          <th class=n>{right}<th class=n>{wrong}</tr>{rows}</table></div></section>\n",
         slip.time,
         escaped(&at(&week.contexts[slip.context])),
@@ -202,10 +211,12 @@ fn how_sure(account: &Account) -> String {
     let (open, close) =
         if account.wrong_name.is_some() { ("", "</div>") } else { ("<div class=two>", "</div>") };
     format!(
-        "{open}<section><h2>How sure is sure?</h2><p class=note>How sure kith was of its answer for each face, and how \
-         often it was right. For comparison: the most similar earlier photo alone, with the best limit of similarity \
-         that hindsight can choose, is right about {} of all faces; kith, without hindsight, about {}.</p>\
-         <div class=box><table><tr><th>it was sure<th class=n>on average<th class=n>right</tr>{rows}</table></div>\
+        "{open}<section><h2>How sure is sure?</h2><p class=note>How sure kith was of its answer for each \
+         face, and how often it was right. For comparison: the most similar earlier photo alone, with the \
+         best limit of similarity that hindsight can choose, is right about {} of all faces; kith, without \
+         hindsight, about {}.</p>\
+         <div class=box><table><tr><th>it was sure<th class=n>on average<th \
+         class=n>right</tr>{rows}</table></div>\
          </section>{close}\n",
         percent_of(account.nearest_with_limit),
         percent_of(account.all()),

@@ -51,7 +51,8 @@ pub fn timeline(week: &Week, journal: &Journal, account: &Account) -> String {
         let _ = write!(days, "<text class=day x={:.1} y=18>{}</text>", x + 5.0, day_name(day));
     }
     format!(
-        "<svg viewBox='0 0 {width} {:.0}' role=img aria-label='Who was there when, by place'>{days}{svg}</svg>",
+        "<svg viewBox='0 0 {width} {:.0}' role=img aria-label='Who was there when, by \
+         place'>{days}{svg}</svg>",
         y + 4.0
     )
 }
@@ -192,6 +193,7 @@ fn panel(title: &str, bars: &[(f64, String)]) -> String {
     let width = wide * bars.len() as f64;
     format!(
         "<figure><figcaption>{title}</figcaption><svg viewBox='0 0 {width} 126' style='max-width:{width}px' \
-         role=img aria-label='{title}, by day'><line class=rule x1=0 x2={width} y1=108 y2=108 />{svg}</svg></figure>"
+         role=img aria-label='{title}, by day'><line class=rule x1=0 x2={width} y1=108 y2=108 \
+         />{svg}</svg></figure>"
     )
 }

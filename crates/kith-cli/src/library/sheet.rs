@@ -73,7 +73,8 @@ h3 { margin: 1rem 0 .3rem } small { font-weight: normal; color: #666 }
 .faces { display: flex; flex-wrap: wrap; gap: 4px; align-items: center }
 .faces img { height: 96px; border-radius: 6px }
 .faces span { padding: .3rem .5rem; color: #666 }
-@media (prefers-color-scheme: dark) { body { color: #ddd; background: #181818 } small, .faces span { color: #999 } }
+@media (prefers-color-scheme: dark) { body { color: #ddd; background: #181818 } \
+small, .faces span { color: #999 } }
 </style></head><body><h1>People</h1>
 ";
 

@@ -279,8 +279,10 @@ impl Experiment for Discovery<'_> {
         let camera = Camera::default();
         json!({
             "experiment": "discovery", "seed": self.plan.seed, "chains": self.plan.n_chains,
-            "frames": self.n_frames, "test_frames": TEST_FRAMES, "people": self.people.len(), "photos": PHOTOS,
-            "switch": camera.switch, "enter": camera.enter, "leave": camera.leave, "contexts": camera.contexts,
+            "frames": self.n_frames, "test_frames": TEST_FRAMES, "people": self.people.len(),
+            "photos": PHOTOS,
+            "switch": camera.switch, "enter": camera.enter, "leave": camera.leave,
+            "contexts": camera.contexts,
             "sweeps": Protocol::ALL.map(|protocol| self.schedule(protocol).sweeps),
         })
     }

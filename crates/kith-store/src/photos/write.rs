@@ -80,13 +80,14 @@ impl Library {
 
     fn add_photo(&self, photo: &NewPhoto) -> Result<(), StoreError> {
         let connection = &self.connection;
-        let insert = "INSERT INTO photos (key, frame, path, size, modified, hash, width, height, orientation, time, \
-                      latitude, longitude, camera) VALUES (?1, (SELECT id FROM frames WHERE key = ?1), ?2, ?3, ?4, ?5, \
-                      ?6, ?7, ?8, ?9, ?10, ?11, ?12) ON CONFLICT (key) DO UPDATE SET frame = excluded.frame, \
-                      path = excluded.path, size = excluded.size, modified = excluded.modified, \
+        let insert = "INSERT INTO photos (key, frame, path, size, modified, hash, width, height, \
+            orientation, time, latitude, longitude, camera) VALUES (?1, (SELECT id FROM frames WHERE key = \
+            ?1), ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) ON CONFLICT (key) DO UPDATE SET frame = \
+            excluded.frame, path = excluded.path, size = excluded.size, modified = excluded.modified, \
                       hash = excluded.hash, width = excluded.width, height = excluded.height, \
-                      orientation = excluded.orientation, time = excluded.time, latitude = excluded.latitude, \
-                      longitude = excluded.longitude, camera = excluded.camera, is_gone = 0";
+                      orientation = excluded.orientation, time = excluded.time, latitude = \
+                      excluded.latitude, longitude = excluded.longitude, camera = excluded.camera, is_gone = \
+                      0";
         let (latitude, longitude) = photo.place.unzip();
         self.run(|| {
             connection.prepare_cached(insert)?.execute(params![

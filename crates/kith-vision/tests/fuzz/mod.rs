@@ -1,4 +1,5 @@
-//! Photos and sidecars that are nearly what they should be: every one is read or refused, none breaks anything.
+//! Photos and sidecars that are nearly what they should be: every one is read or refused, none breaks
+//! anything.
 
 #[path = "../../../kith-io/tests/common/mutate.rs"]
 mod mutate;

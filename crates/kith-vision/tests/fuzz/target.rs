@@ -1,4 +1,5 @@
-//! What is done with any bytes: decoded or refused, never a crash, a hang or a runaway allocation. The tests and cargo-fuzz call it.
+//! What is done with any bytes: decoded or refused, never a crash, a hang or a runaway allocation. The tests
+//! and cargo-fuzz call it.
 
 use std::path::Path;
 

@@ -141,8 +141,8 @@ impl Belief {
         Self { draws: draws.into(), ..belief }
     }
 
-    /// As [`Belief::of_draws`], with bounds that were kept of the draws' posterior, so that a question looks at the faces
-    /// of few people; `None` where they are of other draws. Embeddings should be elsewhere.
+    /// As [`Belief::of_draws`], with bounds that were kept of the draws' posterior, so that a question looks
+    /// at the faces of few people; `None` where they are of other draws. Embeddings should be elsewhere.
     pub fn of_bounded_draws(
         target: Target,
         draws: Vec<Draw>,

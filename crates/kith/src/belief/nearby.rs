@@ -1,8 +1,8 @@
-//! Draws take in what was said and seen since at the cost of the people whom it concerns, without a look at anybody else.
+//! Draws take in what was said and seen since, looking at nobody but the people whom it concerns.
 //!
-//! Most words move nobody: naming somebody who is well known by looks is a matter of names. Where one of the faces would
-//! rather be somebody else, and for faces that are new, the people who they may be move in every draw, with their faces,
-//! and all others stay (`chain/part.rs`).
+//! Most words move nobody: naming somebody who is well known by looks is a matter of names. Where one of the
+//! faces would rather be somebody else, and for faces that are new, the people who they may be move in every
+//! draw, with their faces, and all others stay (`chain/part.rs`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +21,8 @@ use crate::target::Target;
 const LESS: f64 = 0.05;
 /// People who a face is less probably than this in every draw are not asked to move for it.
 const NEGLECTED: f64 = 1e-4;
-/// A face that is somebody else than so many people of a draw more often than one time in a thousand may be anybody.
+/// A face that is somebody else than so many people of a draw more often than one time in a thousand may be
+/// anybody.
 const MOST_PEOPLE: usize = 12;
 const ANYBODY: f64 = 1e-3;
 
@@ -53,8 +54,8 @@ pub struct Nearby {
 enum Whom {
     /// One of the people of these faces, itself among them, or somebody new.
     These(BTreeSet<FaceId>),
-    /// Anybody: per draw, with the number of its chain, one of the faces of whom it is there by chance; `None` for somebody
-    /// new.
+    /// Anybody: per draw, with the number of its chain, one of the faces of whom it is there by chance;
+    /// `None` for somebody new.
     Drawn(Vec<(u32, Option<FaceId>)>),
 }
 
@@ -87,8 +88,8 @@ impl Since {
 }
 
 impl Belief {
-    /// Takes in what was said and seen since. `None` where that is for [`Belief::catch_up`]: bounds are of other draws, or
-    /// contexts of new frames have to be sampled.
+    /// Takes in what was said and seen since. `None` where that is for [`Belief::catch_up`]: bounds are of
+    /// other draws, or contexts of new frames have to be sampled.
     pub fn nearby(target: Target, since: Since, bounded: &Bounded<'_>) -> Option<Nearby> {
         let (new, said) = (since.newcomers(), &since.said);
         let stream = since.seed.0.wrapping_add(since.seed.1 << 20);
@@ -136,7 +137,8 @@ impl Belief {
         Some(Whom::Drawn(seats.iter().zip(self.draws()).map(drawn).collect()))
     }
 
-    /// Whether what was said leaves a face as probably where it is as looks alone would, on average over the draws.
+    /// Whether what was said leaves a face as probably where it is as looks alone would, on average over the
+    /// draws.
     fn stays(&self, face: FaceId, seats: &[Vec<Seat>]) -> bool {
         let at_home = |(seats, draw): (&Vec<Seat>, &Draw)| {
             let own = draw.identities[face.index()];
@@ -153,7 +155,8 @@ impl Belief {
         with_words >= by_looks - LESS * draws.len() as f64
     }
 
-    /// Every draw, and every chain, after local moves of some faces and some of their people among those who they may be.
+    /// Every draw, and every chain, after local moves of some faces and some of their people among those who
+    /// they may be.
     fn moved_nearby(
         self,
         chains: Vec<Draw>,

@@ -50,8 +50,8 @@ pub fn partitions(draws: &[Draw]) -> Vec<Cow<'_, [u32]>> {
     draws.iter().map(Draw::partition).collect()
 }
 
-/// The most probable known name of some faces, each counting as the draws call it, and how probable it is, where it is
-/// more probable than not.
+/// The most probable known name of some faces, each counting as the draws call it, and how probable it is,
+/// where it is more probable than not.
 pub fn name_of(faces: &[FaceId], draws: &[Draw]) -> Option<(LabelId, f64)> {
     let mut weights: BTreeMap<LabelId, f64> = BTreeMap::new();
     let share = 1.0 / (draws.len() * faces.len()) as f64;

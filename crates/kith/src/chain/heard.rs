@@ -13,9 +13,10 @@ use crate::state::{Name, Names, Votes};
 use crate::target::Target;
 
 impl Memory {
-    /// The same of the faces that there are: one that has arrived since is alone, somebody of whom nothing else is known,
-    /// and an identity whose faces have all left has given its weight back (D2). A frame has the context that was given, or
-    /// one as likely as it has frames, as when it arrives. `None` where there may be a new context.
+    /// The same of the faces that there are: one that has arrived since is alone, somebody of whom nothing
+    /// else is known, and an identity whose faces have all left has given its weight back (D2). A frame has
+    /// the context that was given, or one as likely as it has frames, as when it arrives. `None` where there
+    /// may be a new context.
     pub fn completed(mut self, seed: u64, target: &Target) -> Option<Self> {
         let (model, data) = target.parts();
         let n_contexts = match model.context.mode {
@@ -98,9 +99,9 @@ impl Memory {
         self.identities[face] = Some(new);
     }
 
-    /// The draw after a step of names given the seats (§C.4), from where identities of whose faces something was said
-    /// take a name that was given them, as [`super::Chain::heed`] has it. `None` where it is not complete ([`Memory::completed`]).
-    /// ln of the joint density is not worked out.
+    /// The draw after a step of names given the seats (§C.4), from where identities of whose faces something
+    /// was said take a name that was given them, as [`super::Chain::heed`] has it. `None` where it is not
+    /// complete ([`Memory::completed`]). ln of the joint density is not worked out.
     pub fn heard(mut self, said: &BTreeSet<FaceId>, seed: u64, target: &Target) -> Option<Draw> {
         let data = target.data();
         let mut rng = random::stream(seed, u64::from(self.chain) << 32 | self.sweep);

@@ -60,8 +60,8 @@ pub(super) fn find(state: &State, slots: &[IdentityId], target: &Target) -> Look
     as_said(&looks, faces_of, target.data())
 }
 
-/// The looks that nothing speaks against which was said, of pairs of a look and its person; the faces of all identities
-/// are given.
+/// The looks that nothing speaks against which was said, of pairs of a look and its person; the faces of all
+/// identities are given.
 pub(super) fn as_said(looks: &[(usize, usize)], mut faces_of: Vec<Vec<FaceId>>, data: &Dataset) -> Looks {
     let mut found = Looks { people: (0..faces_of.len() as u32).collect(), apart: Vec::new() };
     for &(look, person) in looks {

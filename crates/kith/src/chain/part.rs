@@ -1,9 +1,9 @@
-//! A few people of a draw are looked at again with all their faces, and everybody else stays, at the cost of those few.
+//! A few people of a draw are looked at again, with all their faces; everybody else stays, and costs nothing.
 //!
-//! They make up a state of their own, as the identities of one colour do (MODEL.md §10): kernels of seats see only them
-//! and somebody new, who takes their share of all of pi_0'. Given everybody else's faces, which nobody of them joins,
-//! these moves leave the posterior as it is. What the faces of others would say of them is not weighed: whoever chooses
-//! the people has made sure that it is next to nothing.
+//! They make up a state of their own, as the identities of one colour do (MODEL.md §10): kernels of seats see
+//! only them and somebody new, who takes their share of all of pi_0'. Given everybody else's faces, which
+//! nobody of them joins, these moves leave the posterior as it is. What the faces of others would say of them
+//! is not weighed: whoever chooses the people has made sure that it is next to nothing.
 
 use super::looks::{self, Looks};
 use super::{Chain, Draw, Memory};
@@ -36,8 +36,8 @@ pub struct Moves<'a> {
 }
 
 impl Draw {
-    /// The draw after some rounds of local moves. Contexts stay as they are, and so do the weights of names. ln of the joint
-    /// density is not worked out.
+    /// The draw after some rounds of local moves. Contexts stay as they are, and so do the weights of names.
+    /// ln of the joint density is not worked out.
     pub fn moved(&self, moves: &Moves<'_>, seed: u64, target: &Target) -> Self {
         let held = moves.held.iter().flat_map(|&(face, with)| [Some(face), with]).flatten();
         let part = Part::of(self, moves.among.iter().copied().chain(held));

@@ -18,8 +18,8 @@ enum Stored {
     Elsewhere(Arc<Elsewhere>),
 }
 
-/// Where embeddings are that are read one by one, for whoever needs few of many. What is read must be finite, and of
-/// the dimension that was promised.
+/// Where embeddings are that are read one by one, for whoever needs few of many. What is read must be finite,
+/// and of the dimension that was promised.
 pub trait Source: Send + Sync {
     /// How many there are.
     fn len(&self) -> usize;

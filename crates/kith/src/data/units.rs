@@ -314,10 +314,10 @@ mod tests {
 
     #[test]
     fn some_in_other_units_are_found_and_people_near_zero_are_not() {
-        // In few dimensions directions tell less, and of these some are missed. A bar low enough for all of them
-        // would refuse lengths that merely vary: with half the deviations, and nothing asked of the two sides,
-        // 138 of 300 sets like `varied` below in six dimensions. A miss is what there was before, a false alarm
-        // turns away faces that are sound. Found, and tried.
+        // In few dimensions directions tell less, and of these some are missed. A bar low enough for all of
+        // them would refuse lengths that merely vary: with half the deviations, and nothing asked of the two
+        // sides, 138 of 300 sets like `varied` below in six dimensions. A miss is what there was before, a
+        // false alarm turns away faces that are sound. Found, and tried.
         let (mut of_others, mut overlapping) = ((0, 0), (0, 0));
         for (seed, dimension) in (0..30).flat_map(|seed| [6, 8, 16, 64].map(|dimension| (seed, dimension))) {
             let mut rng = driver(seed);

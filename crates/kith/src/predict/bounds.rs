@@ -23,8 +23,8 @@ pub(super) struct Ranked {
 }
 
 impl Ranked {
-    /// The first groups from a place on, as many as are asked for, unless all from there on weigh no more together than
-    /// e to the power of `ln_least`.
+    /// The first groups from a place on, as many as are asked for, unless all from there on weigh no more
+    /// together than e to the power of `ln_least`.
     pub fn next(&self, place: usize, n: usize, ln_least: f64) -> &[u32] {
         match self.ln_left.get(place) {
             Some(&left) if left > ln_least => &self.groups[place..self.groups.len().min(place + n)],

@@ -1,9 +1,10 @@
-//! What is kept of a posterior, so that a question looks at the faces of few people: bounds of what groups say of a face.
+//! What is kept of a posterior, so that a question looks at the faces of few people: bounds of what groups
+//! say of a face.
 //!
-//! Two kinds of them. One is that of a scan (`gibbs/scan/screen.rs`), a row of numbers per group, which all groups are
-//! sorted out by. The other is closer, and larger: an envelope of the covariances that the groups of one person have
-//! in all draws (`model/face/envelope.rs`). It is read for those whom the first does not rule out; whom neither does,
-//! their faces.
+//! Two kinds of them. One is that of a scan (`gibbs/scan/screen.rs`), a row of numbers per group, which all
+//! groups are sorted out by. The other is closer, and larger: an envelope of the covariances that the groups
+//! of one person have in all draws (`model/face/envelope.rs`). It is read for those whom the first does not
+//! rule out; whom neither does, their faces.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Debug;
@@ -21,8 +22,8 @@ use crate::target::Target;
 /// Of fewer faces an envelope would be larger than they are.
 const FEWEST: usize = 6;
 
-/// Of draws that differ from those that bounds were kept of, at most one face in so many may be in a group that none
-/// were kept of, unless there are few.
+/// Of draws that differ from those that bounds were kept of, at most one face in so many may be in a group
+/// that none were kept of, unless there are few.
 const ONE_IN: usize = 8;
 const FEW: usize = 4096;
 
@@ -89,9 +90,9 @@ impl Closer {
 }
 
 impl Posterior {
-    /// As [`Posterior::new`], with bounds that were kept of it: a group's faces are looked at when it may matter to
-    /// somebody who asks. Groups that none were kept of are looked at now; `None` where there are many of them. The target
-    /// is copied, so its embeddings should be elsewhere.
+    /// As [`Posterior::new`], with bounds that were kept of it: a group's faces are looked at when it may
+    /// matter to somebody who asks. Groups that none were kept of are looked at now; `None` where there are
+    /// many of them. The target is copied, so its embeddings should be elsewhere.
     ///
     /// # Panics
     /// As [`Posterior::new`].
@@ -144,8 +145,8 @@ impl Posterior {
         (0..self.n_groups()).map(key).collect()
     }
 
-    /// What [`Posterior::with_bounds`] needs, with the envelopes that [`Posterior::envelopes`] makes, or those that were
-    /// kept before.
+    /// What [`Posterior::with_bounds`] needs, with the envelopes that [`Posterior::envelopes`] makes, or
+    /// those that were kept before.
     pub fn bounds(&self, key_of: &[u64]) -> KeptBounds {
         let envelopes = match &self.closer {
             Some(closer) => closer.number_of.clone(),
@@ -154,8 +155,8 @@ impl Posterior {
         KeptBounds { groups: self.group_keys(key_of), envelopes, values: self.screen.kept() }
     }
 
-    /// Per group the number of its envelope: that of the group that its first face has in the first draw, where groups of
-    /// that number have more than a few faces.
+    /// Per group the number of its envelope: that of the group that its first face has in the first draw,
+    /// where groups of that number have more than a few faces.
     fn envelope_numbers(&self) -> Vec<u32> {
         let home_of = self.homes();
         let home = |group: usize| self.members(group).first().map(|face| home_of[face.index()]);
@@ -217,8 +218,8 @@ impl Posterior {
         Some(f64::from(bound as f32 + 1e-3))
     }
 
-    /// What some groups say of a face: of all of them, or where faces have to be read for it, of those that by a closer
-    /// bound weigh more than `floor`.
+    /// What some groups say of a face: of all of them, or where faces have to be read for it, of those that
+    /// by a closer bound weigh more than `floor`.
     pub(super) fn weighed(
         &self,
         groups: &[u32],

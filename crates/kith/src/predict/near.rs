@@ -1,7 +1,7 @@
 //! The seats that can matter to a new face, under all draws at once.
 //!
-//! Groups are weighed in the order of an upper bound, best first, at every seat they have in any draw, until all that
-//! are left are negligible together beside the best seat of every draw.
+//! Groups are weighed in the order of an upper bound, best first, at every seat they have in any draw, until
+//! all that are left are negligible together beside the best seat of every draw.
 
 use super::bounds::{Bounds, Ranked};
 use super::new_frame::NEGLIGIBLE;

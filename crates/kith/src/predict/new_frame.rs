@@ -90,8 +90,8 @@ impl<'p> NewFrame<'p> {
     }
 
     /// Per draw, the identities that may matter to the only face of a frame, in a context without faces:
-    /// those within `reach` of the best of them, with ln predictives. Where faces have to be read for it, so near to
-    /// somebody new too.
+    /// those within `reach` of the best of them, with ln predictives. Where faces have to be read for it, so
+    /// near to somebody new too.
     pub fn near_as_guest(&self, reach: f64) -> Vec<Vec<(u32, f64)>> {
         let draws = self.posterior.draws.iter();
         let candidates: Vec<Vec<Candidate>> =

@@ -59,7 +59,8 @@ impl Posterior {
         Explained { answer: Answer { identity, ..tally.answer() }, seats }
     }
 
-    /// Per draw, how probable it is that a face of the data would sit where it sits if nothing had been said of it.
+    /// Per draw, how probable it is that a face of the data would sit where it sits if nothing had been said
+    /// of it.
     ///
     /// # Panics
     /// As [`Posterior::who`].
@@ -104,7 +105,8 @@ impl Posterior {
         }
     }
 
-    /// Everybody else, groups in the order of an upper bound, until those left could not matter together to any draw.
+    /// Everybody else, groups in the order of an upper bound, until those left could not matter together to
+    /// any draw.
     fn weigh_elsewhere(&self, x: &Centred, views: &mut [View<'_>]) {
         let mut bounds = Bounds::new(self, x, 0.0);
         for view in views.iter() {

@@ -113,7 +113,8 @@ impl Screen {
         [&self.sums[..n_sums], &self.constants[..n_constants]].concat()
     }
 
-    /// Starts again with identities of which this was kept; `None` where it cannot be of so many, or of another model.
+    /// Starts again with identities of which this was kept; `None` where it cannot be of so many, or of
+    /// another model.
     pub fn keep(&mut self, n_columns: usize, kept: &[f32]) -> Option<()> {
         let (sums, constants) = kept.split_at_checked(n_columns * self.n_axes)?;
         let n_padded = n_columns.next_multiple_of(LANES);
@@ -129,8 +130,8 @@ impl Screen {
         Some(())
     }
 
-    /// The identities that were at some places, one after the other, and room for those that were nowhere, which are to be
-    /// made known by [`Screen::refresh`].
+    /// The identities that were at some places, one after the other, and room for those that were nowhere,
+    /// which are to be made known by [`Screen::refresh`].
     pub fn rearrange(&mut self, places: &[Option<usize>]) {
         let before = self.clone();
         let (n, n_padded) = (self.n_axes, places.len().next_multiple_of(LANES));
@@ -268,8 +269,8 @@ impl Screen {
         out.truncate(self.n_columns);
     }
 
-    /// An upper bound of the ln predictive of one face at one identity, given a lower bound of the quadratic form of its
-    /// residual there, in the place of its distance over the widest variance.
+    /// An upper bound of the ln predictive of one face at one identity, given a lower bound of the quadratic
+    /// form of its residual there, in the place of its distance over the widest variance.
     pub fn upper_bound_given(
         &self,
         place: usize,

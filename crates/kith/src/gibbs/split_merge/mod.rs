@@ -125,8 +125,8 @@ fn step_dealing(
     [splits, merges]
 }
 
-/// Proposes to part or to join each of some pairs of faces, with all faces of their identities; `all` are the faces that
-/// are seated.
+/// Proposes to part or to join each of some pairs of faces, with all faces of their identities; `all` are the
+/// faces that are seated.
 pub fn on_pairs(pairs: &[[FaceId; 2]], all: &[FaceId], state: &mut State, target: &Target, rng: &mut Rng) {
     if pairs.is_empty() {
         return;
