@@ -106,3 +106,36 @@ fn in_words(person: &Person) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use kith_store::people::Member;
+    use kith_store::{FaceRow, FrameRow, PersonId};
+
+    use super::*;
+
+    #[test]
+    fn of_many_contexts_the_most_frequent_are_shown() {
+        let face = Member {
+            row: FaceRow(1),
+            key: "a".to_owned(),
+            p: 1.0,
+            frame: FrameRow(1),
+            time: None,
+            context: None,
+        };
+        let contexts = |n: usize| (0..n).map(|k| (format!("c{k:02}"), 1 + k % 14)).collect();
+        let person = |n| Person {
+            id: PersonId(3),
+            name: None,
+            name_p: 0.0,
+            faces: vec![face.clone()],
+            contexts: contexts(n),
+            seen: None,
+            conflicts: Vec::new(),
+        };
+        assert!(in_words(&person(3)).contains("; c00 1, c01 2, c02 3; as on a"), "all, by name");
+        let many = in_words(&person(20));
+        assert!(many.contains("; c13 14, c12 13,") && many.contains("8 more; as on a"), "{many}");
+    }
+}

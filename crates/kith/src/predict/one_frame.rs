@@ -83,7 +83,7 @@ impl NewFrame<'_> {
             let mut next = Vec::new();
             for configuration in &beam {
                 // The seats that matter to this face if nobody of the frame were there already.
-                self.extend(configuration, face, &table.near, &seats, draw, &mut next);
+                self.extend(configuration, (face, &table.near), &seats, draw, &mut next);
             }
             let best = next.iter().map(|c| c.ln_weight).fold(f64::NEG_INFINITY, f64::max);
             next.retain(|configuration| configuration.ln_weight > best - NEGLIGIBLE);
@@ -113,8 +113,7 @@ impl NewFrame<'_> {
     fn extend(
         &mut self,
         configuration: &Configuration,
-        face: usize,
-        near: &[Near],
+        (face, near): (usize, &[Near]),
         seats: &Seats<'_>,
         draw: &Pooled,
         out: &mut Vec<Configuration>,

@@ -13,8 +13,7 @@ impl State {
     /// unknown, and both names are to be redrawn.
     pub(crate) fn split(
         &mut self,
-        identity: IdentityId,
-        moving: &[FaceId],
+        (identity, moving): (IdentityId, &[FaceId]),
         [kept, moved]: [Group; 2],
         ln_weights: [f64; 2],
         target: &Target,

@@ -219,7 +219,7 @@ impl Scan {
                 x.set_scale(state.faces.scale(face));
                 let has_moved = if is_screened {
                     let lifted = self.lift(row, face, x, state, target);
-                    let seat = self.draw(&lifted, x, state, target, rng, observer);
+                    let seat = self.draw((&lifted, x), state, target, rng, observer);
                     let joined = set_down(&lifted, seat, x, state, target, rng);
                     self.refresh(&lifted, &joined, faces, state, target);
                     lifted.before != Some(joined.identity)
@@ -292,8 +292,7 @@ impl Scan {
     /// Draws a seat by the weights of [`assignments::ln_weights`].
     fn draw(
         &mut self,
-        lifted: &Lifted,
-        x: &Centred,
+        (lifted, x): (&Lifted, &Centred),
         state: &State,
         target: &Target,
         rng: &mut Rng,

@@ -72,18 +72,17 @@ impl<'a> Deals<'a> {
         self.deal(pair, order, ln_weight, dealer, state).expect("chance never gives up")
     }
 
-    /// Deals the faces of two identities to where they are; `None` when that has at most probability
-    /// `exp(at_least)`. `ln_weight` is ln pi_0i of both together.
+    /// Deals the faces of two identities to where they are, in the second or not; `None` when that has at most
+    /// probability `exp(at_least)`. `ln_weight` is ln pi_0i of both together.
     pub(super) fn replay(
         &mut self,
         pair: [FaceId; 2],
-        pair_of: [IdentityId; 2],
         order: &[FaceId],
         ln_weight: f64,
-        at_least: f64,
+        (second, at_least): (IdentityId, f64),
         state: &State,
     ) -> Option<Deal> {
-        let dealer = Dealer::Seats { second: pair_of[1], at_least };
+        let dealer = Dealer::Seats { second, at_least };
         self.deal(pair, order, ln_weight, dealer, state)
     }
 

@@ -272,7 +272,7 @@ impl<'a> Kernel<'a> {
         }
         let [kept, moved] = members;
         let groups = [first.group, second.group];
-        let new = state.split(i, &moved, groups, split.ln_weights, self.target, rng);
+        let new = state.split((i, &moved), groups, split.ln_weights, self.target, rng);
         self.members[i.index()] = kept;
         self.members.resize(state.seating.n_slots(), Vec::new());
         self.members[new.index()] = moved;
@@ -295,7 +295,7 @@ impl<'a> Kernel<'a> {
         let at_least = ln_u + merge.ln_ratio;
         let order = self.order(pair, &pair_of, rng);
         let ln_weight = ln_add_exp(state.weights.ln_of(pair_of[0]), state.weights.ln_of(pair_of[1]));
-        if self.deals.replay(pair, pair_of, &order, ln_weight, at_least, state).is_none() {
+        if self.deals.replay(pair, &order, ln_weight, (pair_of[1], at_least), state).is_none() {
             return false;
         }
         let (from, into) = (merge.from, merge.into);

@@ -102,7 +102,7 @@ fn splits_are_weighed_by_the_joint_and_merges_are_their_inverse() {
                 let moved: Vec<FaceId> = [b].into_iter().chain(moved).collect();
                 let groups = split.deal.parts.each_ref().map(|part| part.group.clone());
                 let mut after = state.clone();
-                let new = after.split(i, &moved, groups, split.ln_weights, &target, &mut rng);
+                let new = after.split((i, &moved), groups, split.ln_weights, &target, &mut rng);
                 after.check(&target).unwrap();
 
                 let ln_pi = state.weights.ln_of(i);
@@ -125,7 +125,7 @@ fn splits_are_weighed_by_the_joint_and_merges_are_their_inverse() {
                 assert!(kernel.weigh_merge([i, new], merge.ln_ratio + 1e-9, &after).is_some());
                 assert!(kernel.weigh_merge([i, new], merge.ln_ratio - 1e-3, &after).is_none());
                 let unbounded = f64::NEG_INFINITY;
-                let replay = kernel.deals.replay([a, b], [i, new], &order, ln_pi, unbounded, &after).unwrap();
+                let replay = kernel.deals.replay([a, b], &order, ln_pi, (new, unbounded), &after).unwrap();
                 let gap = (merge.ln_ratio - replay.ln_p - split.ln_ratio).abs();
                 assert!(gap < 1e-8, "{}: merge {a:?} {b:?}: gap {gap}", case.name);
                 let mut before = after.clone();
@@ -188,30 +188,38 @@ fn canonical(labels: impl Iterator<Item = usize>) -> Vec<usize> {
         .collect()
 }
 
-/// The exact posterior of all partitions: pi_0 integrated out over table counts, with unsigned Stirling
-/// numbers of the first kind.
-fn enumerate(target: &Target, state: &State) -> BTreeMap<Vec<usize>, f64> {
-    let data = target.data();
-    let stirling = |n: usize, t: usize| -> f64 {
-        let mut row = vec![1.0];
-        for m in 0..n {
-            let next = |t: usize| {
-                let stay = row.get(t).map_or(0.0, |s| s * m as f64);
-                stay + if t > 0 { row[t - 1] } else { 0.0 }
-            };
-            row = (0..=m + 1).map(next).collect();
-        }
-        row.get(t).copied().unwrap_or(0.0)
-    };
-    let alpha_0 = state.weights.global_concentration;
+/// An unsigned Stirling number of the first kind.
+fn stirling(n: usize, t: usize) -> f64 {
+    let mut row = vec![1.0];
+    for m in 0..n {
+        let next = |t: usize| {
+            let stay = row.get(t).map_or(0.0, |s| s * m as f64);
+            stay + if t > 0 { row[t - 1] } else { 0.0 }
+        };
+        row = (0..=m + 1).map(next).collect();
+    }
+    row.get(t).copied().unwrap_or(0.0)
+}
+
+/// All partitions of so many faces.
+fn partitions(n_faces: usize) -> Vec<Vec<usize>> {
     let mut partitions = vec![vec![0]];
-    for _ in 1..data.n_faces() {
+    for _ in 1..n_faces {
         let grow = |p: Vec<usize>| {
             let n = p.iter().max().unwrap() + 1;
             (0..=n).map(move |label| [&p[..], &[label]].concat())
         };
         partitions = partitions.into_iter().flat_map(grow).collect();
     }
+    partitions
+}
+
+/// The exact posterior of all partitions: pi_0 integrated out over table counts, with unsigned Stirling
+/// numbers of the first kind.
+fn enumerate(target: &Target, state: &State) -> BTreeMap<Vec<usize>, f64> {
+    let data = target.data();
+    let alpha_0 = state.weights.global_concentration;
+    let partitions = partitions(data.n_faces());
     let mut ln_p = Vec::new();
     for partition in &partitions {
         let n_identities = partition.iter().max().unwrap() + 1;

@@ -66,7 +66,7 @@ impl Room<'_> {
         let ln_u = self.rng.uniform().ln();
         let (ln_b, ln_rest) = self.rng.ln_beta(1.0, self.draw.globals.global_concentration);
         let ln_weight = self.ln_unseen + ln_b;
-        let parts = self.parted(first, second, place, ln_weight, others, None);
+        let parts = self.parted([first, second], place, ln_weight, others, None);
         let ln_ratio = self.ln_parted_over_joined(&parts, self.ln_unseen, &self.host(place).group);
         if ln_ratio - parts.ln_q + self.ln_choices(&parts) < ln_u {
             return;
@@ -103,7 +103,7 @@ impl Room<'_> {
         let mut others = joined.guests.clone();
         others.retain(|&guest| guest != first && guest != second);
         let ln_weight = self.host(from).ln_weight;
-        let parts = self.parted(first, second, to, ln_weight, others, Some(from));
+        let parts = self.parted([first, second], to, ln_weight, others, Some(from));
         if ln_ratio + parts.ln_q < ln_u {
             return;
         }
@@ -116,8 +116,7 @@ impl Room<'_> {
     /// one in a random order; or those who sit at the place `left` are known to follow the first.
     fn parted(
         &mut self,
-        first: usize,
-        second: usize,
+        [first, second]: [usize; 2],
         place: usize,
         ln_weight: f64,
         mut others: Vec<usize>,
