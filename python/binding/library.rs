@@ -181,7 +181,7 @@ impl Library {
     fn people(&self, py: Python<'_>) -> PyResult<String> {
         self.read(py, |library| {
             // What was seen and said since is taken in first.
-            library.take_in_words()?;
+            library.take_in_news()?;
             if library.n_faces()? > 0 && !library.is_believed()? {
                 Believed::open(library)?;
             }
