@@ -313,7 +313,9 @@ fn every_bad_photo_is_one_line_and_all_others_are_added() {
         symlink(place.path("nowhere.jpg"), place.path("pics/gone.jpg")).unwrap();
         let name = std::ffi::OsString::from_vec(b"pics/\xff\xfe.jpg".to_vec());
         fs::write(place.folder.path().join(name), "").unwrap();
-        n_bad += 2;
+        // A line of its own must not be made up by a name.
+        fs::write(place.path("pics/a\nbad.jpg: line.jpg"), "").unwrap();
+        n_bad += 3;
         let closed = place.path("pics/closed.jpg");
         fs::write(&closed, "").unwrap();
         fs::set_permissions(&closed, fs::Permissions::from_mode(0o0)).unwrap();

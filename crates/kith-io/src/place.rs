@@ -93,7 +93,7 @@ pub(crate) fn shown(text: &str) -> String {
 }
 
 /// A path, made fit for one line of a message; never cut.
-pub(crate) fn shown_path(path: &Path) -> String {
+pub fn shown_path(path: &Path) -> String {
     one_line(path.to_string_lossy().chars())
 }
 

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
 use kith_album::{Album, Tally};
+use kith_io::place::shown_path;
 use kith_store::{Library, meta};
 use kith_vision::{Vision, models, walk};
 use serde_json::{Value, json};
@@ -92,7 +93,7 @@ fn look(album: &mut Album<'_>, paths: &[PathBuf], options: &AddOptions) -> anyho
 
 fn report(library: &Library, tally: &Tally, is_json: bool) -> anyhow::Result<()> {
     for bad in &tally.bad {
-        note(format!("{}: {}", bad.path.display(), bad.reason));
+        note(format!("{}: {}", shown_path(&bad.path), bad.reason));
     }
     let n_faces = library.n_faces()?;
     let mut out = crate::progress::stdout();
