@@ -94,7 +94,10 @@ def write(folder, x, photos, rule, names):
 
 def ari(truth, found):
     """The adjusted Rand index."""
-    pairs = lambda counts: sum(n * (n - 1) / 2 for n in counts)
+
+    def pairs(counts):
+        return sum(n * (n - 1) / 2 for n in counts)
+
     table, a, b = defaultdict(int), defaultdict(int), defaultdict(int)
     for one, other in zip(truth, found, strict=True):
         table[one, other] += 1

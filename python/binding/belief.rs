@@ -17,8 +17,8 @@ use serde_json::json;
 
 use crate::faces::{Faces, block, refused, rows};
 use crate::known::{Known, Options};
-use crate::slot::Slot;
-use crate::work::Crew;
+use crate::slot::{Slot, Turn};
+use crate::work::{Crew, wait};
 use crate::{pickle, tables};
 
 /// People as numbers: an array of embeddings of people who are known, and the rows of each.
@@ -45,8 +45,12 @@ impl Belief {
     }
 
     fn known(&self, py: Python<'_>) -> PyResult<Arc<Known>> {
-        let known = py.detach(|| self.slot.get());
+        let known = wait(py, |longest| self.slot.get(longest))?;
         known.ok_or_else(|| PyRuntimeError::new_err("nothing has been learnt yet"))
+    }
+
+    fn turn(&self, py: Python<'_>) -> PyResult<Turn<Known>> {
+        wait(py, |longest| self.slot.turn(longest))
     }
 
     /// What is made of each row, with its context.
@@ -113,7 +117,7 @@ impl Belief {
             }
             None => None,
         };
-        let turn = py.detach(|| self.slot.turn());
+        let turn = self.turn(py)?;
         let done = self.crew(py, progress).detached(move |progress| {
             let background = background.as_ref().map(|(known, people)| (known, &people[..]));
             Known::fit(options, data, background, progress).map(|known| turn.end(known))
@@ -125,7 +129,7 @@ impl Belief {
     #[pyo3(signature = (faces, progress=None))]
     fn see<'py>(&self, py: Python<'py>, faces: &Faces, progress: Option<Bound<'py, PyAny>>) -> PyResult<()> {
         let (data, options) = (faces.take()?, self.options());
-        let mut turn = py.detach(|| self.slot.turn());
+        let mut turn = self.turn(py)?;
         let done = self.crew(py, progress).detached(move |progress| match turn.take() {
             None => Known::begin(options, data, progress).map(|known| turn.end(known)),
             Some(mut known) => {
@@ -146,7 +150,7 @@ impl Belief {
         progress: Option<Bound<'py, PyAny>>,
     ) -> PyResult<()> {
         self.known(py)?;
-        let mut turn = py.detach(|| self.slot.turn());
+        let mut turn = self.turn(py)?;
         self.crew(py, progress).detached(move |progress| {
             if let Some(mut known) = turn.take() {
                 known.learn(sweeps, progress);
@@ -156,8 +160,8 @@ impl Belief {
     }
 
     /// Whether something has been learnt; waits for a learning that is under way.
-    fn is_fitted(&self, py: Python<'_>) -> bool {
-        py.detach(|| self.slot.get()).is_some()
+    fn is_fitted(&self, py: Python<'_>) -> PyResult<bool> {
+        Ok(wait(py, |longest| self.slot.get(longest))?.is_some())
     }
 
     /// Cluster of each face, by first appearance.
@@ -327,7 +331,7 @@ impl Belief {
     /// Pickles what was learnt: draws exactly, chains by what a draw remembers of them.
     fn __reduce__<'py>(slf: &Bound<'py, Self>, py: Python<'py>) -> PyResult<Pickled<'py>> {
         let known = slf.get().known(py)?;
-        let bytes = py.detach(|| pickle::to_bytes(&known));
+        let bytes = slf.get().crew(py, None).scoped(|_| pickle::to_bytes(&known))?;
         let restore = slf.get_type().getattr("from_bytes")?;
         Ok((restore, (PyBytes::new(py, &bytes), slf.get().n_threads)))
     }
@@ -335,7 +339,7 @@ impl Belief {
     /// What was pickled.
     #[staticmethod]
     fn from_bytes(py: Python<'_>, bytes: &[u8], n_threads: usize) -> PyResult<Self> {
-        let known = py.detach(|| pickle::from_bytes(bytes)).map_err(refused)?;
+        let known = Crew::new(py, n_threads, None).scoped(|_| pickle::from_bytes(bytes))?.map_err(refused)?;
         Ok(Self::of(known, n_threads))
     }
 }

@@ -203,7 +203,7 @@ impl Known {
         draws.sort_by_key(|draw| (draw.sweep, draw.chain));
         self.belief.answer_from(draws);
         self.outcome = Outcome {
-            sweeps: self.belief.chains().first().map_or(0, |chain| chain.n_sweeps()),
+            sweeps: self.n_sweeps(),
             r_hat: learnt.r_hat.filter(|r_hat| r_hat.is_finite()),
             is_apart: sweeps.is_none() && !learnt.agrees_on_people() && !learnt.is_interrupted,
             is_interrupted: learnt.is_interrupted,
@@ -221,7 +221,13 @@ impl Known {
         if !draws.is_empty() {
             self.belief.answer_from(draws);
         }
-        self.outcome = Outcome { sweeps: until, is_interrupted: progress.is_stopped(), ..Outcome::default() };
+        let (sweeps, is_interrupted) = (self.n_sweeps(), progress.is_stopped());
+        self.outcome = Outcome { sweeps, is_interrupted, ..Outcome::default() };
+    }
+
+    /// How many sweeps every chain has made; when they are stopped, some have made one more.
+    fn n_sweeps(&self) -> u64 {
+        self.belief.chains().iter().map(|chain| chain.n_sweeps()).min().unwrap_or(0)
     }
 
     /// What is shown of it, worked out when it is first asked for.

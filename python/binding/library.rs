@@ -56,6 +56,15 @@ impl Library {
         done.map(|value| value.to_string()).map_err(failed)
     }
 
+    /// Does what takes a moment, outside the interpreter.
+    fn said<T: Send>(
+        &self,
+        py: Python<'_>,
+        say: impl FnOnce() -> Result<T, StoreError> + Send,
+    ) -> PyResult<T> {
+        Crew::new(py, self.n_threads, None).scoped(|_| say())?.map_err(failed)
+    }
+
     fn open(&self) -> Result<Store, StoreError> {
         Store::open(&self.path)
     }
@@ -261,33 +270,31 @@ impl Library {
     ) -> PyResult<i64> {
         let kind =
             Kind::of(kind).ok_or_else(|| PyValueError::new_err(format!("found {kind:?}, wanted a kind")))?;
-        py.detach(|| {
+        self.said(py, || {
             let library = self.open()?;
             let (face, other) = (library.face(face)?, other.map(|other| library.face(other)).transpose()?);
             Ok(library.say(by, &[Saying { kind, face, other, name }])?.0)
         })
-        .map_err(failed)
     }
 
     /// Somebody names a person: the face that is most surely theirs.
     fn name_person(&self, py: Python<'_>, by: &str, person: i64, name: &str) -> PyResult<i64> {
-        py.detach(|| {
+        self.said(py, || {
             let library = self.open()?;
             let face = library.face_of_person(PersonId(person))?;
             Ok(library.say(by, &[Saying { kind: Kind::Name, face, other: None, name: Some(name) }])?.0)
         })
-        .map_err(failed)
     }
 
     /// Takes back the last acts; returns them.
     fn undo(&self, py: Python<'_>, by: &str, n: usize) -> PyResult<Vec<i64>> {
-        let acts = py.detach(|| self.open()?.undo(by, n)).map_err(failed)?;
+        let acts = self.said(py, || self.open()?.undo(by, n))?;
         Ok(acts.into_iter().map(|act| act.0).collect())
     }
 
     /// Restores the act that was taken back last.
     fn redo(&self, py: Python<'_>, by: &str) -> PyResult<Option<i64>> {
-        Ok(py.detach(|| self.open()?.redo(by)).map_err(failed)?.map(|act| act.0))
+        Ok(self.said(py, || self.open()?.redo(by))?.map(|act| act.0))
     }
 
     /// The questions whose answers would help most.

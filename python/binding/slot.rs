@@ -2,6 +2,7 @@
 //! for.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 pub struct Slot<T> {
     state: Mutex<State<T>>,
@@ -25,21 +26,23 @@ impl<T> Slot<T> {
         Arc::new(Self { state: Mutex::new(state), changed: Condvar::new() })
     }
 
-    /// What is there, once nobody is replacing it.
-    pub fn get(&self) -> Option<Arc<T>> {
-        self.when_free().value.clone()
+    /// What is there, once nobody is replacing it; `None` where that takes longer.
+    pub fn get(&self, longest: Duration) -> Option<Option<Arc<T>>> {
+        Some(self.when_free(longest)?.value.clone())
     }
 
-    /// Waits until nobody else is replacing it.
-    pub fn turn(self: &Arc<Self>) -> Turn<T> {
-        let mut state = self.when_free();
+    /// The right to replace it, once nobody else is doing so; `None` where that takes longer.
+    pub fn turn(self: &Arc<Self>, longest: Duration) -> Option<Turn<T>> {
+        let mut state = self.when_free(longest)?;
         state.is_busy = true;
-        Turn { slot: Arc::clone(self), value: state.value.take() }
+        Some(Turn { slot: Arc::clone(self), value: state.value.take() })
     }
 
-    fn when_free(&self) -> MutexGuard<'_, State<T>> {
+    fn when_free(&self, longest: Duration) -> Option<MutexGuard<'_, State<T>>> {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        self.changed.wait_while(state, |state| state.is_busy).unwrap_or_else(PoisonError::into_inner)
+        let waited = self.changed.wait_timeout_while(state, longest, |state| state.is_busy);
+        let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        (!state.is_busy).then_some(state)
     }
 }
 

@@ -1,7 +1,8 @@
 //! Long work: on threads of its own, while the calling thread listens for Ctrl-C and tells how far it is.
 //!
 //! Threads are made for every call. So `n_jobs` may differ from call to call, and a process that was forked
-//! has threads too.
+//! has threads too: nothing that uses threads is done outside of this, where they would be those of the
+//! process and be gone in a forked one.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -83,8 +84,11 @@ impl<'py> Crew<'py> {
         std::thread::scope(|scope| {
             let (sender, receiver) = channel();
             let (n_threads, shared) = (self.n_threads, &progress);
-            scope.spawn(move || drop(sender.send(pool(n_threads).install(|| work(shared)))));
-            self.listen(receiver, &progress)
+            let work = scope.spawn(move || drop(sender.send(pool(n_threads).install(|| work(shared)))));
+            let done = self.listen(receiver, &progress);
+            // A panic has been told of by then; without the join it would go on in this thread.
+            self.py.detach(|| drop(work.join()));
+            done
         })
     }
 
@@ -115,6 +119,16 @@ impl<'py> Crew<'py> {
             tell.call1(now)?;
         }
         Ok(())
+    }
+}
+
+/// Waits for something outside the interpreter, so long at a time, and listens for Ctrl-C in between.
+pub fn wait<T: Send>(py: Python<'_>, look: impl Fn(Duration) -> Option<T> + Sync) -> PyResult<T> {
+    loop {
+        if let Some(found) = py.detach(|| look(LISTEN)) {
+            return Ok(found);
+        }
+        py.check_signals()?;
     }
 }
 

@@ -128,6 +128,11 @@ def test_tables_come_in():
             warnings.simplefilter("error")
             est.predict(X)
     lists = pd.DataFrame({"embedding": list(X)})["embedding"]
+    for column in (lists, lists.to_frame()):
+        est = Kith(random_state=1, sweeps=20).fit(column)
+        np.testing.assert_array_equal(est.labels_, bare.labels_)
+    with pytest.raises(ValueError, match="row 1: found nothing"):
+        kith.embeddings(pd.Series([[1.0, 2.0], None], dtype=object))
     np.testing.assert_array_equal(kith.embeddings(lists), X)
     arrays = pl.Series(list(X), dtype=pl.Array(pl.Float32, 2))
     np.testing.assert_array_equal(kith.embeddings(arrays), X)
@@ -221,9 +226,61 @@ def test_wrong_parameters_are_named():
         {"draws": 1.5},
         {"sweeps": 5, "burn_in": 5},
         {"start": "here"},
+        {"start": 3},
+        {"n_chains": 1001},
+        {"background": X},
+        {"background": (np.zeros((60, 3)), np.arange(60) // 2)},
+        {"model": {"frame": {"repeat": float("nan")}}},
     ):
         with pytest.raises(ValueError, match="|".join(wrong)):
             Kith(**wrong).fit(X)
+
+
+@pytest.mark.parametrize(
+    "wrong, message",
+    [
+        ({"y": 3}, "y: found a int"),
+        ({"y": "Ann"}, "y: found one text"),
+        ({"y": []}, "y: found 0 entries, wanted 60"),
+        ({"frames": [[1]] * 60}, "frames: found a list at row 0"),
+        ({"frames": np.zeros((60, 2))}, "frames: found a list at row 0"),
+        ({"times": [1]}, "times: found 1 entries, wanted 60"),
+        ({"contexts": "home"}, "contexts: found one text"),
+    ],
+)
+def test_wrong_columns_are_named_before_anything_is_learnt(wrong, message):
+    X, _ = clusters()
+    with pytest.raises(ValueError, match=message):
+        Kith().fit(X, **wrong)
+    est = Kith(random_state=1, sweeps=20).fit(X)
+    with pytest.raises(ValueError, match=message):
+        est.partial_fit(X, **wrong)
+    assert len(est.labels_) == 60
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"random_state": -1}, {"random_state": 2**64}, {"n_jobs": "all"}, {"n_jobs": 1.5}]
+)
+def test_seeds_and_threads_that_cannot_be_are_named(wrong):
+    with pytest.raises(ValueError, match=f"{next(iter(wrong))}: found"):
+        Kith(**wrong).fit([[0.0, 1.0]])
+    assert Kith(n_jobs=10**9, sweeps=2, random_state=1).fit([[0.0, 1.0]]).n_identities_ == 1
+
+
+def test_rows_of_partial_fit_stay_in_order():
+    X, truth = clusters()
+    est = Kith(random_state=1).partial_fit(X[:20], times=range(20))
+    with pytest.raises(ValueError, match="frames: found 'a' again at row 2"):
+        est.partial_fit(X[20:23], frames=["a", "b", "a"])
+    est.partial_fit(X[20:], frames=np.arange(40) // 2)
+    np.testing.assert_array_equal(est.draws_()["contexts"].shape[1], 20 + 20)
+    assert est._times == [*range(20), *[None] * 40]
+    with pytest.raises(ValueError, match="sweeps: found 0"):
+        est.learn(0)
+
+
+def test_names_may_be_bytes():
+    assert list(Kith(random_state=1, sweeps=2).fit([[0.0], [1.0]], np.array([b"Ann", b""])).names_) == ["Ann"]
 
 
 def test_chains_that_do_not_agree_warn():
@@ -283,6 +340,39 @@ def test_ctrl_c_comes_through_and_keeps_the_draws():
     draws = est.draws_()
     assert draws["identities"].shape[1] == len(X) and len(draws["lp"]) >= 1
     assert est.n_sweeps_ < 100_000
+
+
+def interrupted_after(seconds, work):
+    """Ctrl-C comes while something is done."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    timer = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    timer.join()
+
+
+def test_what_was_stopped_can_be_pickled_and_goes_on():
+    X = busy(2000)
+    # At once, while the model is still being learnt, and in the middle of the chains.
+    for seconds in (0.05, 1.0):
+        est = Kith(random_state=1, sweeps=100_000, n_chains=2, model=MODEL)
+        interrupted_after(seconds, lambda est=est: est.fit(X, times=range(2000)))
+        again = pickle.loads(pickle.dumps(est))
+        assert again.interrupted_ and len(again.draws_()["lp"]) >= 1
+        np.testing.assert_array_equal(again.labels_, est.labels_)
+        assert again.learn(1).n_sweeps_ == est.n_sweeps_ + 1 and len(again._times) == 2000
+
+
+def test_ctrl_c_comes_through_while_somebody_else_learns():
+    est = Kith(random_state=1, sweeps=100, n_chains=2, model=MODEL).fit(busy(300))
+    learning = threading.Event()
+    est.progress = lambda done, total: learning.set()
+    worker = threading.Thread(target=est.learn, args=(300,))
+    worker.start()
+    learning.wait()
+    interrupted_after(0.2, lambda: [est.labels_ for _ in iter(int, 1)])
+    worker.join()
 
 
 def test_other_threads_go_on_meanwhile():

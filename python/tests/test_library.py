@@ -1,11 +1,14 @@
 """The library: every verb, and the program's locks."""
 
+import concurrent.futures
+import multiprocessing
+import os
 import pathlib
 import pickle
 
 import numpy as np
 import pytest
-from kith import Library
+from kith import Kith, Library
 
 
 def clusters(n=20):
@@ -68,6 +71,9 @@ def test_questions_and_new_faces(library):
     assert answers[0].name == "Ann" and answers[1].standing == "stranger"
     with pytest.raises(ValueError, match="dimension 3, wanted 2"):
         library.who_is_on([[1.0, 2.0, 3.0]])
+    for missing in (float("nan"), float("inf"), 1e300):
+        with pytest.raises(ValueError, match="row 1: found .* at column 0, wanted a finite number"):
+            library.who_is_on([[1.0, 2.0], [missing, 1.0]])
 
 
 def test_forgetting_leaves_nothing(library):
@@ -95,6 +101,46 @@ def test_refusals_are_the_exceptions_that_python_has(library, tmp_path):
         Library(tmp_path / "other").people()
 
 
+def test_numbers_that_cannot_be_are_named_and_a_path_may_be_bytes(library):
+    for wrong in ({"sweeps": -1}, {"n_chains": 0}, {"n_chains": 10**6}, {"seed": -1}, {"sweeps": "many"}):
+        with pytest.raises(ValueError, match=f"{next(iter(wrong))}: found"):
+            library.learn(**wrong)
+    for ask in (library.ask, library.undo):
+        with pytest.raises(ValueError, match="n: found -1"):
+            ask(-1)
+    with pytest.raises(ValueError, match="times: found 'soon'"):
+        library.add([[1.0, 2.0]], faces=["new"], times=["soon"])
+    with pytest.raises(ValueError, match="faces: row 0: found"):
+        library.add([[1.0, 2.0]], faces=["\udcff"])
+    assert len(Library(os.fsencode(library.path))) == 40
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_forked_process_and_threads_work_too(library):
+    library.learn(seed=1)
+    est = Kith(random_state=1, sweeps=20).fit(clusters())
+    # Whatever this process has threads for, the other one has none of them.
+    pickle.loads(pickle.dumps(est))
+    wanted = (list(est.predict(clusters()[:3])), library.who("face 3").standing)
+    fork = multiprocessing.get_context("fork")
+    with fork.Pool(1) as pool:
+        found = pool.apply_async(_ask_again, (est, library.path)).get(timeout=60)
+    assert found == wanted
+
+    def say(speaker):
+        own = Library(library.path, by=str(speaker))
+        return [own.name(f"face {speaker * 5 + face}", f"N{speaker}") for face in range(5)]
+
+    with concurrent.futures.ThreadPoolExecutor(4) as threads:
+        acts = sum(threads.map(say, range(4)), [])
+    assert len(set(acts)) == 20 and len(library.log()) == 20
+
+
+def _ask_again(est, path):
+    return list(est.predict(clusters()[:3])), Library(path).who("face 3").standing
+
+
 def test_one_process_at_a_time_learns(library):
     fcntl = pytest.importorskip("fcntl")
     with open(library.path + "-lock", "w") as lock:
@@ -107,7 +153,9 @@ def test_one_process_at_a_time_learns(library):
 
 
 def test_a_library_is_known_by_its_path(library):
+    library.n_jobs = 1
     again = pickle.loads(pickle.dumps(library))
+    assert again.n_jobs == 1
     assert again.path == library.path and len(again) == 40 and again.by == "me"
     first = Library(library.path)
     assert first.add(clusters()[:1] + 9, y=["Cem"]) == {

@@ -31,6 +31,13 @@ def test_examples_in_the_readme_run(tmp_path, monkeypatch):
     assert found.attempted > 10 and found.failed == 0
 
 
+def test_plots_are_read_when_they_are_asked_for():
+    done = "import kith, sys; assert 'matplotlib' not in sys.modules; kith.plots.association"
+    subprocess.run([sys.executable, "-c", done], check=True)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        kith.nothing  # noqa: B018
+
+
 def mypy(*arguments):
     pytest.importorskip("mypy")
     done = subprocess.run([sys.executable, "-m", *arguments], cwd=ROOT, capture_output=True, text=True)

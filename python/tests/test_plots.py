@@ -7,6 +7,7 @@ import pytest
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 from kith import Kith, plots
+from sklearn.exceptions import NotFittedError
 
 
 @pytest.fixture(scope="module")
@@ -70,5 +71,9 @@ def test_timeline_and_people(est):
     assert plots.people(est, images, columns=3).images[0].get_array().shape == (12, 12, 3)
     with pytest.raises(ValueError, match="found 2 images, wanted 30"):
         plots.people(est, images[:2])
+    with pytest.raises(ValueError, match="found 2 times, wanted 30"):
+        plots.timeline(est, [1, 2])
+    with pytest.raises(NotFittedError):
+        plots.timeline(Kith())
     with pytest.raises(ValueError, match="no times"):
         plots.timeline(Kith(random_state=1, sweeps=20).fit([[0.0, 1.0], [2.0, 3.0]]))

@@ -13,6 +13,8 @@ of them, :mod:`kith.plots` shows both.
 array([ 2, -1])
 """
 
+from typing import Any
+
 from ._answers import Answer, NameShare, Person, Question, Who, Why
 from ._columns import embeddings
 from ._estimator import Kith
@@ -31,3 +33,12 @@ __all__ = [
     "__version__",
     "embeddings",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """`kith.plots`, which needs matplotlib, is read when it is asked for."""
+    if name == "plots":
+        import importlib
+
+        return importlib.import_module("kith.plots")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

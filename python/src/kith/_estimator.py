@@ -145,14 +145,10 @@ class Kith(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         After Ctrl-C the draws made so far are kept: ``interrupted_`` is then true, and :meth:`learn` goes on.
         """
         faces, n_rows = self._faces(X, y, frames, contexts, reset=True)
+        when = None if times is None else _columns.cells(times, n_rows, "times")
         belief = Belief(self._options(), self._n_threads())
-        background = None
-        if self.background is not None:
-            known, labels = self.background
-            known = _columns.floats(known)
-            background = (known, _columns.people(_columns.cells(labels, len(known), "background")))
-        self._work(belief, lambda tell: belief.fit(faces, background, tell))
-        self._keep_times(None, times, n_rows)
+        background = self._known_people()
+        self._work(belief, lambda tell: belief.fit(faces, background, tell), when)
         return self
 
     def partial_fit(
@@ -165,21 +161,24 @@ class Kith(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         times: Any | None = None,
     ) -> Self:
         """Takes in more faces at a cost that does not grow with those that were seen before; arguments as for
-        :meth:`fit`. Faces of one frame come together. :meth:`learn` looks at all faces again.
+        :meth:`fit`. Faces of one frame come in one call, in rows that follow each other. After Ctrl-C the first of
+        them are in. :meth:`learn` looks at all faces again.
         """
         before = self._belief_or_none()
         faces, n_rows = self._faces(X, y, frames, contexts, reset=before is None)
+        if frames is not None:
+            _columns.check_together(frames, n_rows)
         belief = before or Belief(self._options(), self._n_threads())
-        times_before = getattr(self, "_times", None) if before else []
-        n_before = len(belief.labels()) if before and times is not None and not times_before else 0
-        self._work(belief, lambda tell: belief.see(faces, tell))
-        self._keep_times(times_before or [None] * n_before, times, n_rows)
+        n_before = len(before.labels()) if before else 0
+        when = self._all_times(n_before, times, n_rows)
+        self._work(belief, lambda tell: belief.see(faces, tell), when)
         return self
 
     def learn(self, sweeps: int | None = None) -> Self:
         """Goes on learning from all faces: so many sweeps of each chain, or until the chains agree."""
         belief = self._fitted()
-        self._work(belief, lambda tell: belief.learn(sweeps, tell))
+        _columns.check_count("sweeps", sweeps, at_least=1)
+        self._work(belief, lambda tell: belief.learn(sweeps, tell), self._times)
         return self
 
     def fit_predict(self, X: ArrayLike, y: Any | None = None, **kwargs: Any) -> NDArray[np.int64]:
@@ -316,10 +315,13 @@ class Kith(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     # Within.
 
     def _options(self) -> str:
+        if not isinstance(self.start, (str, list, tuple)):
+            raise ValueError(f"start: found {self.start!r}, wanted a text or a list of them")
         starts = [self.start] if isinstance(self.start, str) else list(self.start)
-        for name in ("n_chains", "sweeps", "thin", "draws"):
-            _check_count(name, getattr(self, name), at_least=1)
-        _check_count("burn_in", self.burn_in, at_least=0)
+        for name in ("sweeps", "thin", "draws"):
+            _columns.check_count(name, getattr(self, name), at_least=1)
+        _columns.check_count("n_chains", self.n_chains, at_least=1, at_most=_columns.MOST_CHAINS)
+        _columns.check_count("burn_in", self.burn_in, at_least=0)
         options = {
             "model": json.loads(_columns.model_tree(self.model)),
             "chains": _whole(self.n_chains),
@@ -332,15 +334,28 @@ class Kith(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         }
         return json.dumps(options)
 
+    def _known_people(self) -> tuple[NDArray[np.float32], list[list[int]]] | None:
+        if self.background is None:
+            return None
+        if not isinstance(self.background, (tuple, list)) or len(self.background) != 2:
+            raise ValueError("background: found one thing, wanted two: embeddings, and who is on each")
+        known = _columns.floats(self.background[0])
+        if known.shape[1] != self.n_features_in_:
+            found = f"background: found embeddings of dimension {known.shape[1]}"
+            raise ValueError(f"{found}, wanted {self.n_features_in_} as in X")
+        return known, _columns.people(_columns.cells(self.background[1], len(known), "background"))
+
     def _seed(self) -> int:
         if isinstance(self.random_state, numbers.Integral):
+            if not 0 <= self.random_state < 2**64:
+                raise ValueError(f"random_state: found {self.random_state}, wanted 0 to 2**64 - 1")
             return int(self.random_state)
         if self.random_state is None:
             return int(np.random.default_rng().integers(2**63))
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
     def _n_threads(self) -> int:
-        return 0 if self.n_jobs is None or self.n_jobs < 1 else int(self.n_jobs)
+        return _columns.n_threads(self.n_jobs)
 
     def _faces(self, X: Any, y: Any, frames: Any, contexts: Any, *, reset: bool) -> tuple[Faces, int]:
         X = validate_data(self, _columns.bare(X), dtype=np.float32, order="C", reset=reset)
@@ -359,15 +374,15 @@ class Kith(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         answers: NDArray[Any] = getattr(belief, what)(new, texts)
         return answers
 
-    def _work(self, belief: Belief, work: Callable[[Progress | None], None]) -> None:
+    def _work(self, belief: Belief, work: Callable[[Progress | None], None], times: list[Any] | None) -> None:
         with teller(self.progress) as tell:
             try:
                 work(tell)
             except KeyboardInterrupt:
                 # The chains halt by themselves; whoever asks waits for that.
-                self._belief = belief
+                self._belief, self._times = belief, times
                 raise
-        self._belief = belief
+        self._belief, self._times = belief, times
         outcome = self._outcome()
         if outcome["is_apart"]:
             r_hat = outcome["r_hat"]
@@ -379,12 +394,13 @@ class Kith(ClusterMixin, BaseEstimator):  # type: ignore[misc]
                 stacklevel=3,
             )
 
-    def _keep_times(self, before: list[Any] | None, times: Any | None, n_rows: int) -> None:
-        if times is None and not before:
-            self._times = None
-            return
+    def _all_times(self, n_before: int, times: Any | None, n_rows: int) -> list[Any] | None:
+        """Those of the faces before, which may not all have been taken in, and of the new ones."""
+        before = getattr(self, "_times", None) if n_before else None
+        if times is None and before is None:
+            return None
         new = [None] * n_rows if times is None else _columns.cells(times, n_rows, "times")
-        self._times = (before or []) + new
+        return (before or [None] * n_before)[:n_before] + new
 
     def _belief_or_none(self) -> Belief | None:
         belief: Belief | None = self.__dict__.get("_belief")
@@ -411,13 +427,6 @@ class Kith(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.target_tags.required = False
         return tags
-
-
-def _check_count(name: str, value: Any, *, at_least: int) -> None:
-    if value is None and name != "draws":
-        return
-    if not isinstance(value, numbers.Integral) or value < at_least:
-        raise ValueError(f"{name}: found {value!r}, wanted a whole number of at least {at_least}")
 
 
 def _whole(value: Any) -> int | None:

@@ -53,9 +53,10 @@ class Library:
     def __init__(
         self, path: str | os.PathLike[str], *, by: str | None = None, n_jobs: int | None = None
     ) -> None:
-        self.path = os.fspath(path)
+        self.path = os.fsdecode(path)
         self.by = by
-        self._library = _kith.Library(self.path, 0 if n_jobs is None or n_jobs < 1 else n_jobs)
+        self.n_jobs = n_jobs
+        self._library = _kith.Library(self.path, _columns.n_threads(n_jobs))
 
     def __repr__(self) -> str:
         return f"Library({self.path!r})"
@@ -65,7 +66,7 @@ class Library:
         return self._library.n_faces()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _open, (self.path, self.by)
+        return _open, (self.path, self.by, self.n_jobs)
 
     # What was seen.
 
@@ -164,6 +165,9 @@ class Library:
 
         After Ctrl-C what was learnt so far is kept. ``model`` is kept in the library.
         """
+        _columns.check_count("sweeps", sweeps, at_least=1)
+        _columns.check_count("n_chains", n_chains, at_least=1, at_most=_columns.MOST_CHAINS)
+        _columns.check_count("seed", seed, at_least=0, at_most=2**64 - 1)
         if model is not None:
             self._library.set_model(_columns.model_tree(model))
         with teller(progress) as tell:
@@ -192,6 +196,7 @@ class Library:
 
     def ask(self, n: int = 1) -> list[Question]:
         """The questions whose answers are expected to help most, the best first."""
+        _columns.check_count("n", n, at_least=1)
         return [Question(**question) for question in json.loads(self._library.ask(n))]
 
     # What is said. Each returns the number of the act, which undo() takes back.
@@ -222,6 +227,7 @@ class Library:
 
     def undo(self, n: int = 1) -> list[int]:
         """Takes back the last acts that people made by hand; returns them, the latest first."""
+        _columns.check_count("n", n, at_least=1)
         return self._library.undo(self._speaker(), n)
 
     def redo(self) -> int | None:
@@ -254,5 +260,5 @@ class Library:
             return "me"
 
 
-def _open(path: str, by: str | None) -> Library:
-    return Library(path, by=by)
+def _open(path: str, by: str | None, n_jobs: int | None) -> Library:
+    return Library(path, by=by, n_jobs=n_jobs)

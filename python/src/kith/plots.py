@@ -139,10 +139,13 @@ def timeline(est: Kith, times: Any | None = None, *, most: int = 20, ax: Axes | 
     >>> len(ax.get_yticks())
     3
     """
-    given: Any = est._times if times is None else list(times)
+    labels, certainty = est.labels_, est.certainty_
+    # Of a partial_fit that was stopped the first faces are in.
+    given: Any = (est._times and est._times[: len(labels)]) if times is None else list(times)
     if given is None:
         raise ValueError("found no times, wanted those of fit(..., times=...) or timeline(est, times)")
-    labels, certainty = est.labels_, est.certainty_
+    if len(given) != len(labels):
+        raise ValueError(f"found {len(given)} times, wanted {len(labels)}, one per row")
     when = np.array([np.nan if time is None else time for time in given])
     if when.dtype.kind in "OU":
         when = np.array([np.datetime64("NaT") if time is None else np.datetime64(time) for time in given])
