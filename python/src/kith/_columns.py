@@ -178,7 +178,7 @@ def check_count(name: str, value: Any, *, at_least: int, at_most: int | None = N
     if value is None and name not in ("draws", "n"):
         return
     most = 2**63 - 1 if at_most is None else at_most
-    if not isinstance(value, numbers.Integral) or not at_least <= value <= most:
+    if not isinstance(value, numbers.Integral) or not at_least <= int(value) <= most:
         limits = f"of at least {at_least}" + ("" if at_most is None else f" and at most {at_most}")
         raise ValueError(f"{name}: found {value!r}, wanted a whole number {limits}")
 
@@ -223,7 +223,9 @@ def _plain(value: Any) -> Any:
 
 def floats(X: ArrayLike) -> NDArray[np.float32]:
     """C-ordered float32 in two dimensions; nothing is copied that is so already."""
-    array = np.ascontiguousarray(bare(X), dtype=np.float32)
+    with np.errstate(over="ignore"):
+        # What is too large for float32 is infinite, and refused.
+        array = np.ascontiguousarray(bare(X), dtype=np.float32)
     if array.ndim != 2:
         raise ValueError(f"found an array of {array.ndim} dimensions, wanted 2: a row per face")
     if not np.isfinite(array).all():
