@@ -118,7 +118,7 @@ export const texts = {
     nobody: "Nobody",
     photo: "The photo",
     name: "Somebody else…",
-    wait: "The reasons are being worked out; look again in a moment.",
+    wait: "The reasons are being worked out…",
   },
   questions: {
     title: "Questions",

@@ -428,6 +428,12 @@ export async function openFace(row, changed = () => {}) {
         mine && (face.without?.length ? h("ul", {}, face.without.map((one) => h("li", {}, t.without[one.factor](one.title ?? t.never.toLowerCase()))))
           : h("p", { class: "soft" }, t.steady)),
         face.said.length > 0 && [h("h3", {}, texts.person.said), saidList(face.said)])));
+  // Reasons come when they are worked out.
+  const wait = !mine && setInterval(async () => {
+    if (!box.open) { clearInterval(wait); return; }
+    const found = await api(`faces/${row}`).catch(() => null);
+    if (found?.why && box.open) { clearInterval(wait); box.close(); openFace(row, changed); }
+  }, 700);
   box.addEventListener("keydown", (event) => {
     if (event.target.tagName === "INPUT" || event.ctrlKey || event.metaKey || !canSay()) return;
     const keys = { y: yes, n: no, i: () => act({ kind: "ignore", faces: [row] }) };

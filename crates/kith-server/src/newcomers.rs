@@ -82,8 +82,8 @@ fn look(call: &Call, bytes: &[u8], regions: &[Region]) -> Result<Seen, Failure> 
 pub fn who(call: &Call) -> Result<Reply, Failure> {
     let seen = look(call, &call.body, &[])?;
     let view = call.view();
-    let asked =
-        view.asked.clone().ok_or_else(|| Failure::unavailable("found nobody known yet, wanted faces"))?;
+    let asked = view.reasons.clone().or_else(|| view.asked.clone());
+    let asked = asked.ok_or_else(|| Failure::unavailable("found nobody known yet, wanted faces"))?;
     let faces: Vec<&[f32]> = seen.faces.iter().map(|face| &face.embedding[..]).collect();
     let photos = [Occasion { context: None, faces }];
     let answers = if seen.faces.is_empty() {

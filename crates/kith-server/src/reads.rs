@@ -99,7 +99,7 @@ pub fn face(call: &Call) -> Answered {
     };
     let mut object = shapes::face(&view, person, member);
     object["said"] = crate::history::of_faces(&view, &[row]);
-    let asked = view.asked.as_ref().and_then(|asked| Some((asked, asked.believed.rows.face_of(row)?)));
+    let asked = view.reasons.as_ref().and_then(|asked| Some((asked, asked.believed.rows.face_of(row)?)));
     if let Some((asked, face)) = asked {
         let who = asked.who(face);
         explain(&mut object, &view, &who, asked.believed.belief.target().data().names());

@@ -35,7 +35,8 @@ pub fn run(library: &mut Library, desk: &Arc<Desk>) {
     let cores = std::thread::available_parallelism().map_or(2, usize::from);
     // Learning has threads of its own, which it keeps while it waits for whoever asks.
     let Ok(pool) = rayon::ThreadPoolBuilder::new().num_threads(cores).build() else { return };
-    let (mut believed, mut learnt): (Option<Moment>, Option<Moment>) = (None, None);
+    let (mut believed, mut reasoned, mut learnt): (Option<Moment>, Option<Moment>, Option<Moment>) =
+        (None, None, None);
     // Whether the library has been left as it is shown: an interrupted learning may have changed chains and
     // model.
     let mut is_as_shown = false;
@@ -54,11 +55,16 @@ pub fn run(library: &mut Library, desk: &Arc<Desk>) {
                 let has_learnt = believe(library, desk, shown.as_deref(), believed.is_none())?;
                 is_as_shown = true;
                 learnt = learnt.or(has_learnt.then_some(now));
-                believed = Some(now);
+                (believed, reasoned) = (Some(now), None);
+            } else if reasoned != Some(now) {
+                // After what was said last: whoever answers quickly is asked on without reasons being thought
+                // of in between.
+                reason(desk);
+                reasoned = Some(now);
             } else if learnt != Some(now) && !desk.options.is_read_only && is_calm(desk, now) {
                 is_as_shown = false;
                 if pool.install(|| learn(&mut *library, desk))? {
-                    (learnt, is_as_shown) = (Some(now), true);
+                    (learnt, reasoned, is_as_shown) = (Some(now), None, true);
                 }
             } else {
                 drop(thinking);
@@ -106,7 +112,6 @@ fn believe(
     show(library, desk, opened)?;
     let changes = Changes::between(&before.people, &desk.view().people);
     tell(desk, &changes, is_first);
-    doing(desk, "resting");
     Ok(n_sweeps >= FEW_SWEEPS)
 }
 
@@ -127,7 +132,7 @@ fn open(library: &Library, before: Option<&Asked>) -> Result<Option<Believed>, S
     }
 }
 
-/// Shows what is believed: people first, then questions, then what is doubted.
+/// Shows what is believed: people first, then questions; reasons are those from before for a while.
 fn show(library: &Library, desk: &Desk, believed: Believed) -> Result<(), StoreError> {
     let stored = View::stored(library)?;
     let earlier = desk.view();
@@ -136,11 +141,20 @@ fn show(library: &Library, desk: &Desk, believed: Believed) -> Result<(), StoreE
     let mut view = stored.believing(asked.clone());
     let questions = asked.believed.belief.ask(AHEAD);
     view.questions = Arc::new(questions.iter().map(|question| asking(question, &asked)).collect());
-    view.doubtful = earlier.doubtful.clone();
-    desk.publish(&view);
-    view.doubtful = Arc::new(doubtful(&view.log, &asked));
+    (view.doubtful, view.reasons) = (earlier.doubtful.clone(), earlier.reasons.clone());
     desk.publish(&view);
     Ok(())
+}
+
+/// Works out reasons and what is doubted, which takes longest in a large library, and shows them.
+fn reason(desk: &Desk) {
+    if let Some(asked) = desk.view().asked.clone() {
+        asked.prepare();
+        let doubtful = Arc::new(doubtful(&desk.view().log, &asked));
+        desk.change(|view| (view.reasons, view.doubtful) = (Some(asked), doubtful));
+        desk.live.tell("view", &json!({"view": desk.view().number, "changes": []}));
+    }
+    doing(desk, "resting");
 }
 
 /// Says what changed.

@@ -27,6 +27,8 @@ pub struct View {
     photo_of: Arc<HashMap<FrameRow, usize>>,
     /// What is believed, once it was worked out.
     pub asked: Option<Arc<Asked>>,
+    /// The same, or what was believed a moment ago, with all that reasons need.
+    pub reasons: Option<Arc<Asked>>,
     pub questions: Arc<Vec<Asking>>,
     pub doubtful: Arc<Vec<Doubt>>,
     pub looks: Looks,
@@ -119,6 +121,7 @@ impl View {
     pub fn thinking_as(self, earlier: &Self) -> Self {
         Self {
             asked: earlier.asked.clone(),
+            reasons: earlier.reasons.clone(),
             questions: earlier.questions.clone(),
             doubtful: earlier.doubtful.clone(),
             looks: earlier.looks.clone(),

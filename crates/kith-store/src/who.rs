@@ -58,12 +58,17 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// Works out what many questions have in common.
+    /// Reads what many questions have in common; what answers take most time for is left to
+    /// [`Asked::prepare`].
     pub fn new(believed: Believed, library: &Library) -> Result<Self, StoreError> {
         let person_of = library.person_of_faces(&believed.rows)?;
         let people = people_of_draws(believed.belief.draws(), &person_of);
-        believed.belief.posterior();
         Ok(Self { believed, person_of, people })
+    }
+
+    /// Works out what every answer needs; whoever asks before waits for it.
+    pub fn prepare(&self) {
+        self.believed.belief.posterior();
     }
 
     /// As [`Believed::who`], in less time: the face's own vote for whom the draws take for its person counts
