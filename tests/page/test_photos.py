@@ -35,7 +35,9 @@ def album(tmp_path_factory):
     folder = tmp_path_factory.mktemp("album")
     (folder / "pics").mkdir()
     for k in range(9):
-        (folder / f"pics/{k}.png").write_bytes(png(96 + 32 * (k // 3), 96, [(1, 1, k % 3, 1.0)]))
+        # Somebody's files carry a name.
+        called = f"Rosa_Lind_{k}" if k % 3 == 2 else f"IMG_{k}"
+        (folder / f"pics/{called}.png").write_bytes(png(96 + 32 * (k // 3), 96, [(1, 1, k % 3, 1.0)]))
     # The second face is too pale to be found, unless somebody points at it.
     (folder / "pics/pale.png").write_bytes(png(320, 160, [(1, 1, 0, 1.0), (7, 2, 1, 0.65)]))
     library = str(folder / "lib")
@@ -83,6 +85,30 @@ def test_a_face_is_added_by_hand_and_taken_for_no_face_again(opened, album):
     page.keyboard.press("z")
     until(page, "status", lambda status: status["n_faces"] == 11)
     one.wrong[:] = [line for line in one.wrong if "422" not in line]
+
+
+def test_a_name_that_files_carry_is_offered_and_not_said(opened, album):
+    one = opened(album)
+    page = one.page
+    until(page, "status", lambda status: status["believes"] and status["doing"] == "resting")
+    people = {}
+    for shown in api(page, "photos?n=100")["photos"]:
+        face = api(page, f"photos/{shown['photo']}")["faces"][0]
+        people.setdefault("Rosa" in shown["id"], set()).add(face["person"])
+    (rosa,) = people[True]
+    assert rosa not in people[False]
+    one.go(f"/people/{rosa}", ".tile")
+    assert api(page, f"people/{rosa}")["name"] is None
+    page.locator(".person-head .namefield input").focus()
+    page.wait_for_selector(".names li:has-text('Rosa Lind'):has-text('on the files')")
+    one.shot("name-on-files")
+    page.locator(".names li", has_text="Rosa Lind").click()
+    page.wait_for_selector("h1:text('Rosa Lind')")
+    other = next(iter(people[False]))
+    picture = api(page, f"people/{other}")["picture"]
+    assert all(name["name"] == "Rosa Lind" and not name["filed"] for name in api(page, f"names?face={picture}")["names"])
+    page.locator(".toast button").last.click()
+    until(page, f"people/{rosa}", lambda found: found["name"] is None)
 
 
 def test_a_chosen_photo_is_answered_and_stored_if_asked(opened, album):

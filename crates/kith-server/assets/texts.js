@@ -77,6 +77,8 @@ export const texts = {
     unnamed: "Who is this?",
     name: "Name",
     unseen: "not seen yet",
+    filed: "on the files",
+    take: "Save",
     rename: "Rename",
     give: "Give a name",
     join: "Same as…",

@@ -269,7 +269,7 @@ export function nameField(label, done, { face, pass } = {}) {
   function paint() {
     list.replaceChildren(...names.map((name, k) => h("li", { role: "option", id: `${id}-${k}`,
       "aria-selected": k === at ? "true" : "false", pointerdown: (event) => { event.preventDefault(); finish(name.name); } },
-    name.name, h("span", { class: "soft" }, name.n_faces ? texts.faces(name.n_faces) : texts.person.unseen, k === at && h("kbd", {}, "Enter")))));
+    name.name, h("span", { class: "soft" }, name.n_faces ? texts.faces(name.n_faces) : name.filed ? texts.person.filed : texts.person.unseen, k === at && h("kbd", {}, "Enter")))));
     list.hidden = names.length === 0;
     input.setAttribute("aria-expanded", String(names.length > 0));
     if (at >= 0) input.setAttribute("aria-activedescendant", `${id}-${at}`); else input.removeAttribute("aria-activedescendant");

@@ -12,6 +12,7 @@ mod call;
 mod door;
 mod drawn;
 mod failure;
+mod filed;
 mod forget;
 mod history;
 mod live;

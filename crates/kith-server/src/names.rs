@@ -18,8 +18,9 @@ const MOST: usize = 50_000;
 /// Letters of a name.
 const LETTERS: usize = 200;
 
-/// Names for completion. Of a face (`face`) those come first whom it looks like, then those that nobody has
-/// yet: who has faces already would have this one too. Otherwise those of most faces come first.
+/// Names for completion. Of a face (`face`) those come first whom it looks like, then what files of its
+/// person's photos are called, then those that nobody has yet: who has faces already would have this one too.
+/// Otherwise those of most faces come first.
 pub fn names(call: &Call) -> Result<Reply, Failure> {
     let view = call.view();
     let query = call.word("q").unwrap_or_default().to_lowercase();
@@ -27,10 +28,12 @@ pub fn names(call: &Call) -> Result<Reply, Failure> {
         Some(_) => likely(&view, FaceRow(call.count("face", 0, i64::MAX as usize)? as i64)),
         None => Vec::new(),
     };
+    let filed: BTreeSet<&str> = likely.iter().filter(|one| one.is_filed).map(|one| &one.name[..]).collect();
     let is_of_face = call.word("face").is_some();
     let contacts = call.desk.contacts.read().expect("nobody panics while holding it").clone();
     let mut sizes: BTreeMap<&str, usize> = contacts.iter().map(|name| (name.as_str(), 0)).collect();
     sizes.extend(view.names.values().map(|name| (name.as_str(), 0)));
+    sizes.extend(filed.iter().map(|name| (*name, 0)));
     for person in &view.people {
         if let Some(name) = &person.name {
             *sizes.entry(name).or_default() += person.faces.len();
@@ -40,7 +43,7 @@ pub fn names(call: &Call) -> Result<Reply, Failure> {
         let name = name.to_lowercase();
         name.starts_with(&query) || name.split_whitespace().any(|part| part.starts_with(&query))
     };
-    let place = |name: &str| likely.iter().position(|(other, _)| other == name).unwrap_or(usize::MAX);
+    let place = |name: &str| likely.iter().position(|other| other.name == name).unwrap_or(usize::MAX);
     let mut found: Vec<(&str, usize)> = sizes.into_iter().filter(|(name, _)| is_meant(name)).collect();
     if query.is_empty() && is_of_face {
         found.retain(|(name, _)| place(name) != usize::MAX);
@@ -51,19 +54,37 @@ pub fn names(call: &Call) -> Result<Reply, Failure> {
     });
     found.truncate(call.count("n", 8, 100)?);
     let one = |&(name, n): &(&str, usize)| {
-        let is_likely = likely.iter().any(|(other, is_near)| other == name && *is_near);
-        json!({"name": name, "n_faces": n, "likely": is_likely})
+        let is_likely = likely.iter().any(|other| other.name == name && other.is_near);
+        json!({"name": name, "n_faces": n, "likely": is_likely, "filed": filed.contains(name)})
     };
     Ok(Reply::json(&json!({"names": found.iter().map(one).collect::<Vec<Value>>()})))
 }
 
-/// Named people whom a face's person looks like, nearest first, and whether as much as their own faces do.
-fn likely(view: &View, row: FaceRow) -> Vec<(String, bool)> {
+/// A name that is offered for a face.
+struct Likely {
+    name: String,
+    /// It looks as much like them as their own faces do.
+    is_near: bool,
+    /// Files are called so.
+    is_filed: bool,
+}
+
+/// Named people whom a face's person looks like, nearest first, and what the files of its photos are called.
+fn likely(view: &View, row: FaceRow) -> Vec<Likely> {
     let Some((person, _)) = view.face(row) else { return Vec::new() };
     let named = view.people.iter().filter(|person| person.name.is_some()).map(|person| person.id);
     let alike = view.looks.nearest(person.id, named).into_iter().take_while(|alike| alike.is_perhaps);
-    let name = |alike: Alike| Some((view.person(alike.person)?.name.clone()?, alike.is_near));
-    alike.filter_map(name).take(3).collect()
+    let named = |alike: Alike| {
+        let name = view.person(alike.person)?.name.clone()?;
+        Some(Likely { name, is_near: alike.is_near, is_filed: false })
+    };
+    let mut likely: Vec<Likely> = alike.filter_map(named).take(3).collect();
+    for name in crate::filed::names_of(view, person) {
+        if likely.iter().all(|other| other.name != name) {
+            likely.push(Likely { name, is_near: false, is_filed: true });
+        }
+    }
+    likely
 }
 
 /// Takes an address book, until the page ends.

@@ -134,8 +134,8 @@ fn open(library: &Library, before: Option<&Asked>) -> Result<Option<Believed>, S
 
 /// Shows what is believed: people first, then questions; reasons are those from before for a while.
 fn show(library: &Library, desk: &Desk, believed: Believed) -> Result<(), StoreError> {
-    let stored = View::stored(library)?;
     let earlier = desk.view();
+    let stored = View::stored(library)?.filed_as(&earlier);
     desk.publish(&stored.clone().thinking_as(&earlier));
     let asked = Arc::new(Asked::new(believed, library)?);
     let mut view = stored.believing(asked.clone());

@@ -1,9 +1,10 @@
 //! What the page shows at one moment: made when something changed, read by many, never changed.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::alike::{Alike, Looks, Piece};
+use crate::filed::Filed;
 use kith::belief::{About, Question};
 use kith_store::{
     ActId, Asked, Entry, EntryId, FaceRow, FrameRow, Kind, Library, Member, NameRow, Person, PersonId, Photo,
@@ -25,6 +26,8 @@ pub struct View {
     pub names: HashMap<NameRow, String>,
     pub photos: Arc<Vec<Photo>>,
     photo_of: Arc<HashMap<FrameRow, usize>>,
+    /// What their files are called, once somebody asks.
+    filed: Arc<OnceLock<Filed>>,
     /// What is believed, once it was worked out.
     pub asked: Option<Arc<Asked>>,
     /// The same, or what was believed a moment ago, with all that reasons need.
@@ -108,6 +111,26 @@ impl View {
         let frames = photos.iter().enumerate().filter_map(|(place, photo)| Some((photo.frame?, place)));
         self.photo_of = Arc::new(frames.collect());
         self.photos = photos.into();
+        self.filed = Arc::default();
+    }
+
+    /// What the files of photos are called.
+    pub fn filed(&self) -> &Filed {
+        self.filed.get_or_init(|| Filed::of(&self.photos))
+    }
+
+    /// The same with what was found out of files before, where photos are the same.
+    pub fn filed_as(mut self, earlier: &Self) -> Self {
+        let rows = |view: &Self| (view.photos.len(), view.photos.last().map(|photo| photo.row));
+        if rows(&self) == rows(earlier) {
+            self.filed = earlier.filed.clone();
+        }
+        self
+    }
+
+    /// The photo of a frame, where there is one.
+    pub fn photo_of_frame(&self, frame: FrameRow) -> Option<&Photo> {
+        self.photo_of.get(&frame).map(|&place| &self.photos[place])
     }
 
     /// The same with what is believed.
