@@ -312,6 +312,34 @@ def test_names_are_completed_in_the_field_and_offered_from_contacts(opened, own_
         page.wait_for_function("src => document.querySelector('.portrait img')?.getAttribute('src') !== src", arg=row)
 
 
+def test_wrong_names_are_seen_and_mended_beside_the_question(opened, own_week):
+    one = opened(own_week)
+    until(one.page, "status", lambda status: status["believes"] and status["doing"] == "resting")
+    page = one.go("/questions", ".sofar button")
+    for _ in range(30):
+        if page.locator(".answer .namefield input").count():
+            break
+        page.keyboard.press("s")
+        page.wait_for_timeout(100)
+    assert page.locator(".answer .more img").count() > 1, "one picture may be a bad one"
+    page.locator(".answer .namefield input").fill("Wrongname")
+    page.keyboard.press("Enter")
+    # The latest comes first.
+    page.wait_for_function("() => document.querySelector('.sofar li').innerText.includes('Wrongname')")
+    one.shot("named-so-far")
+    page.locator(".sofar button").first.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector("dialog[open] .namefield input")
+    levels = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa"]}}
+    assert Axe().run(page, options=levels)["violations"] == []
+    page.keyboard.type("Rightname")
+    page.keyboard.press("Enter")
+    page.wait_for_function("() => document.querySelector('.sofar li').innerText.includes('Rightname')")
+    assert api(page, "people?q=wrongname")["total"] == 0
+    page.locator(".toast button").last.click()
+    page.wait_for_function("() => document.querySelector('.sofar').innerText.includes('Wrongname')")
+
+
 def test_pieces_are_taken_in_with_one_press(opened, own_week):
     one = opened(own_week)
     page = one.page

@@ -1,7 +1,7 @@
 // One question at a time; the next one is there before the hand has moved.
 
 import { api, canSay, complain, faceUrl, h, listen, photoUrl, say, sentence, state, undo } from "./base.js";
-import { contacts, nameField, openFace } from "./widgets.js";
+import { contacts, dialog, nameField, openFace } from "./widgets.js";
 import { texts } from "./texts.js";
 
 // Faces, and pieces by their pictures, that were passed over.
@@ -14,6 +14,30 @@ export function questions(main) {
   const stage = h("div", { class: "stage", "aria-live": "polite" });
   const goal = h("div", { class: "goal" });
 
+  /** Everybody who has a name, the latest first: a wrong name is seen where one answers, and mended there. */
+  const MOST_NAMED = 60;
+  const named = h("section", { class: "sofar", "aria-label": t.named, hidden: true });
+  function mend(person) {
+    const field = nameField(t.name, async (name) => {
+      box.close();
+      if (name !== person.name && await say({ kind: "name", person: person.person, name })) refill();
+    }, { face: person.picture, pass: () => box.close() });
+    const box = dialog(t.whoElse(person.title), h("div", { class: "mend" },
+      h("img", { src: faceUrl(person.picture), alt: "", width: 120, height: 120 }), field.node),
+    h("a", { href: `/people/${person.person}`, click: () => box.close() }, t.open(person.title)));
+    field.focus();
+  }
+  async function paintNamed() {
+    const found = await api(`people?standing=named&sort=lately&n=${MOST_NAMED}`);
+    named.hidden = found.total === 0;
+    const at = [...named.querySelectorAll("button")].indexOf(document.activeElement);
+    named.replaceChildren(h("h2", {}, t.named), canSay() ? h("p", { class: "soft" }, t.namedHint) : "",
+      h("ul", {}, found.people.map((person) => h("li", {}, h("button", { type: "button", disabled: !canSay(), "aria-label": `${person.title}, ${texts.faces(person.n_faces)}`, click: () => mend(person) },
+        h("img", { src: faceUrl(person.picture), alt: "", width: 64, height: 64, loading: "lazy" }), h("span", {}, person.title))))),
+      found.total > found.people.length ? h("a", { href: "/people" }, t.others(found.total - found.people.length)) : "");
+    if (at >= 0) named.querySelectorAll("button")[at]?.focus({ preventScroll: true });
+  }
+
   function portrait(face, person) {
     const photo = h("a", { class: "onphoto", href: `/photos/${face.photo}`, title: t.context },
       h("img", { src: photoUrl(face.photo, "small"), alt: t.context, loading: "eager" }));
@@ -23,6 +47,10 @@ export function questions(main) {
       h("figcaption", {}, photo, h("span", {}, person && h("strong", {}, sentence(person.title)), person && h("span", { class: "soft" }, t.of(person.n_faces)),
         face.context && h("span", { class: "soft" }, face.context))));
   }
+
+  /** One picture may be a bad one: others of the same person stand beside it. */
+  const others = (question) => question.more?.length > 0 && h("ul", { class: "more", "aria-label": t.more(question.more.length) },
+    question.more.map((row) => h("li", {}, h("img", { src: faceUrl(row), alt: "", width: 64, height: 64 }))));
 
   function paintGoal() {
     const { n_named: named, n_faces: all } = state.status;
@@ -60,7 +88,7 @@ export function questions(main) {
       h("p", { class: "soft" }, kind === "pieces" ? t.piecesHint : t.settles(now.settles || now.gain), kind === "same" && ` · ${t.probable(now.p)}`),
       h("div", { class: `asked is-${kind}` },
         kind === "pieces" ? paintPieces() : h("div", { class: "pair" }, portrait(now.face, now.person), kind === "same" && portrait(now.other, now.other_person)),
-        h("div", { class: "answer" }, canSay() ? [field?.node, h("div", { class: "row" }, buttons(kind))] : h("p", { class: "soft" }, texts.readOnly),
+        h("div", { class: "answer" }, canSay() ? [kind === "who" && others(now), field?.node, h("div", { class: "row" }, buttons(kind))] : h("p", { class: "soft" }, texts.readOnly),
           h("p", { class: "soft keys" }, t.keys[kind]))));
     if (field && canSay()) field.focus(); else stage.querySelector(".answer .main")?.focus({ preventScroll: true });
   }
@@ -118,6 +146,7 @@ export function questions(main) {
       believes = found.believes;
       queue = found.questions;
       pieces = found.pieces;
+      paintNamed().catch(complain);
       Object.assign(state.status, { n_named: found.n_named, n_faces: found.n_faces });
       const isTyping = main.querySelector(".namefield input")?.value;
       const isOpen = now?.pieces ? now.pieces.every((one) => pieces.some((other) => other.piece.person === one.piece.person))
@@ -126,7 +155,7 @@ export function questions(main) {
       if (isOpen || isTyping) paintGoal(); else next();
     } catch (error) { complain(error); }
   }
-  main.replaceChildren(h("div", { class: "head" }, h("h1", {}, t.title), canSay() && contacts()), goal, stage);
+  main.replaceChildren(h("div", { class: "head" }, h("h1", {}, t.title), goal), stage, named, canSay() && contacts() || "");
   paintGoal();
   refill();
   const off = [listen("changed", refill), listen("undone", refill)];

@@ -329,7 +329,7 @@ export async function takeContacts(file) {
 /** Where an address book is chosen. */
 export function contacts() {
   const file = h("input", { type: "file", accept: ".vcf,text/vcard,text/plain", id: "contacts", class: "hidden-file", change: () => { if (file.files[0]) takeContacts(file.files[0]); file.value = ""; } });
-  const line = h("p", { class: "drop soft" });
+  const line = h("p", { class: "drop soft contacts" });
   const paint = () => line.replaceChildren(...(state.status.contacts ? [texts.contacts.known(state.status.contacts)]
     : [texts.contacts.hint, " ", h("label", { for: "contacts", class: "aslink" }, texts.contacts.choose), file]));
   paint();

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use kith_store::{Entry, FaceRow, FrameRow, Kind, Person, PersonId, Photo, PhotoRow, Who, Why};
+use kith_store::{Entry, EntryId, FaceRow, FrameRow, Kind, Person, PersonId, Photo, PhotoRow, Who, Why};
 use serde_json::{Value, json};
 
 use crate::call::{Call, Reply};
@@ -60,9 +60,19 @@ pub fn chosen<'v>(view: &'v View, call: &Call) -> Result<Vec<&'v Person>, Failur
         None | Some("size") => chosen.sort_by_key(|person| (Reverse(person.faces.len()), person.id)),
         Some("doubt") => chosen.sort_by(|a, b| doubt(b).total_cmp(&doubt(a)).then(a.id.cmp(&b.id))),
         Some("name") => chosen.sort_by_key(|person| (person.name.is_none(), person.title().to_lowercase())),
-        Some(_) => return Err(Failure::malformed("sort: wanted size, doubt or name")),
+        Some("lately") => {
+            let said = last_named(view);
+            chosen.sort_by_key(|person| Reverse((said.get(&person.id).copied(), person.id)));
+        }
+        Some(_) => return Err(Failure::malformed("sort: wanted size, doubt, name or lately")),
     }
     Ok(chosen)
+}
+
+/// When people were last given a name, by entries of the log.
+fn last_named(view: &View) -> BTreeMap<PersonId, EntryId> {
+    let names = view.log.iter().filter(|entry| entry.stands && entry.kind == Kind::Name);
+    names.filter_map(|entry| Some((view.face(entry.face?)?.0.id, entry.id))).collect()
 }
 
 /// A person of the address.

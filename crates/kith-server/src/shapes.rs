@@ -110,9 +110,19 @@ pub fn question(view: &View, asking: &Asking) -> Value {
     let kind = if asking.other.is_some() { "same" } else { "who" };
     let title = |row: FaceRow| view.face(row).map(|(person, _)| summary(view, person));
     let other = asking.other.map(|(row, _)| face_of(view, row));
+    let more = view.face(asking.face).map(|(person, _)| others_of(person, asking.face));
     json!({
         "ask": kind, "face": face_of(view, asking.face), "person": title(asking.face), "other": other,
         "other_person": asking.other.and_then(|(row, _)| title(row)),
+        "more": more.unwrap_or_default(),
         "p": asking.other.map(|(_, p)| p), "gain": asking.gain, "settles": asking.settles,
     })
+}
+
+/// Some other faces of somebody, spread evenly over all, the surest first.
+fn others_of(person: &Person, face: FaceRow) -> Vec<FaceRow> {
+    const MOST: usize = 6;
+    let rows: Vec<FaceRow> = person.faces.iter().map(|face| face.row).filter(|&row| row != face).collect();
+    let n = rows.len().min(MOST);
+    (0..n).map(|k| rows[k * rows.len() / n]).collect()
 }
