@@ -210,6 +210,7 @@ def test_a_photo_shows_who_is_on_it_and_what_is_no_face(opened, week):
     until(page, "status", lambda status: status["n_faces"] == n_faces)
     # There are no networks for drawn faces: the page says so, and goes on.
     page.locator("#add-face").click()
+    page.wait_for_selector(".canvas .rubber")
     box = page.locator(".canvas").bounding_box()
     page.mouse.move(box["x"] + 20, box["y"] + 20)
     page.mouse.down()
@@ -217,6 +218,31 @@ def test_a_photo_shows_who_is_on_it_and_what_is_no_face(opened, week):
     page.mouse.up()
     page.wait_for_selector(".toast:has-text('did not work')")
     one.wrong[:] = [line for line in one.wrong if "503" not in line]
+
+
+def test_photos_are_turned_and_a_box_is_placed_by_keys_alone(opened, demo):
+    one = opened(demo)
+    until(one.page, "status", lambda status: status["believes"])
+    listed = [found["photo"] for found in api(one.page, "photos?n=3")["photos"]]
+    page = one.go(f"/photos/{listed[0]}", ".box")
+    assert page.locator(".turn a").count() == 1, "nothing is later than the latest"
+    page.keyboard.press("ArrowRight")
+    page.wait_for_url(f"**/photos/{listed[1]}")
+    page.locator(".turn a", has_text="Earlier").click()
+    page.wait_for_url(f"**/photos/{listed[2]}")
+    page.wait_for_selector(".turn a:has-text('Later')")
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_url(f"**/photos/{listed[1]}")
+    page.wait_for_selector(".turn a:has-text('Later')")
+    boxes = []
+    page.route("**/api/v1/photos/*/faces", lambda route: (boxes.append(route.request.post_data_json["box"]), route.fulfill(json={"photo": 1, "faces": 1, "text": "a face was added"})))
+    for key in ["a", "ArrowRight", "ArrowRight", "ArrowDown", "+", "Enter"]:
+        page.keyboard.press(key)
+    page.wait_for_selector(".toast:has-text('A face was added')")
+    assert [round(part, 3) for part in boxes[0]] == [0.405, 0.36, 0.27, 0.32]
+    for key in ["a", "-", "Escape"]:
+        page.keyboard.press(key)
+    assert page.locator(".rubber").count() == 0 and len(boxes) == 1
 
 
 def test_a_dropped_photo_opens_what_is_known_of_it(opened, week):
@@ -385,7 +411,7 @@ def test_a_whole_person_is_nobody_and_that_is_taken_back(opened, own_week):
     somebody = first_person(page, "familiar")
     n_faces = api(page, "status")["n_faces"]
     one.go(f"/people/{somebody['person']}", ".tile")
-    page.locator(".person-head button", has_text="Nobody").click()
+    page.locator(".person-head button", has_text="Leave out").click()
     page.wait_for_url("**/people")
     until(page, "status", lambda status: status["n_faces"] == n_faces - somebody["n_faces"])
     page.locator(".toast button").last.click()

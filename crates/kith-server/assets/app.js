@@ -124,7 +124,7 @@ listen("said", refresh);
 async function start() {
   $("header.top").append(h("span", { class: "progress soft", id: "progress" }),
     h("button", { type: "button", class: "plain keysbutton", click: help }, texts.keysButton));
-  document.body.append(h("div", { id: "toasts", role: "log", "aria-live": "polite", "aria-label": texts.views.history }), h("footer", { class: "live" }, line, lately));
+  document.body.append(h("div", { id: "toasts", role: "log", "aria-live": "polite", "aria-label": texts.doneList }), h("footer", { class: "live" }, line, lately));
   try {
     state.status = await api("status");
   } catch (error) {

@@ -1,6 +1,6 @@
 // What is doubtful: conflicts, slips, and faces that are hard to tell; each with one key to settle it.
 
-import { api, canSay, complain, faceUrl, h, listen, say, tell, toast, undo } from "./base.js";
+import { api, canSay, complain, faceUrl, h, listen, say, sentence, tell, toast, undo } from "./base.js";
 import { openFace } from "./widgets.js";
 import { texts } from "./texts.js";
 
@@ -21,11 +21,14 @@ export function doubt(main) {
 
   const picture = (face) => h("button", { type: "button", class: "small", "aria-label": `${texts.face.title}: ${face.face ?? face.row}`, click: () => openFace(face.row, refresh) },
     h("img", { src: faceUrl(face.row), alt: "", width: 72, height: 72, loading: "lazy" }));
+  /** Whom it is taken for. */
+  const whom = (face) => h("a", { class: "whom", href: `/people/${face.person}`, "aria-label": sentence(face.title), title: sentence(face.title) },
+    h("img", { src: faceUrl(face.person_picture), alt: "", width: 72, height: 72, loading: "lazy" }));
   const button = (text, key, then) => h("button", { type: "button", "data-key": key, click: then }, text, h("kbd", {}, key));
 
   /** One thing to settle; it goes when it is. */
   function item(faces, title, note, ...buttons) {
-    const node = h("li", { class: "doubt-item", tabindex: "-1" }, h("div", { class: "pics" }, faces.map(picture)),
+    const node = h("li", { class: "doubt-item", tabindex: "-1" }, h("div", { class: "pics" }, faces.map((face) => (face.is_whom ? whom(face) : picture(face)))),
       h("div", { class: "grow" }, h("strong", {}, title), note && h("span", { class: "soft" }, note)), canSay() && h("div", { class: "row" }, buttons));
     node.addEventListener("focusin", () => { at = items().indexOf(node); mark(); });
     return node;
@@ -47,16 +50,16 @@ export function doubt(main) {
 
   function paint(found) {
     const conflicts = found.conflicts.map((one) => one.kind === "twice"
-      ? settling(one.faces, t.twice(one.person.title), null, [
-        ...one.faces.map((face, k) => [t.notThis, String(k + 1), () => say({ kind: "take_out", faces: [face.row] })]),
+      ? settling(one.faces, sentence(t.twice(one.person.title)), h("a", { href: `/photos/${one.photo}` }, t.photo), [
+        ...one.faces.map((face, k) => [t.notThis(k, one.faces.length), String(k + 1), () => say({ kind: "take_out", faces: [face.row] })]),
         [t.both, "b", () => say({ kind: "same", face: one.faces[0].row, other: one.faces[1].row })]])
-      : settling([{ row: one.person.picture, face: one.person.title }], t.names(one.person.title), one.text, [
+      : settling([{ row: one.person.picture, face: one.person.title }], sentence(t.names(one.person.title)), one.text, [
         [t.keep, "k", () => say({ kind: "name", person: one.person.person, name: one.person.name ?? one.person.title })]]));
     const slips = found.slips.map((slip) => settling([...slip.faces, slip.looks_like].filter(Boolean), texts.history.said[slip.kind](1, slip.name),
       [t.slip(slip.p), slip.looks_like && slip.looks_like.title !== slip.name && t.looksLike(slip.looks_like.title)].filter(Boolean).join(", "), [
         [t.takeBack, "u", () => undo(slip.act).then(() => true)],
         [t.keep, "k", () => mean(slip.entry)]]));
-    const unsure = found.faces.slice(0, 60).map((face) => settling([face], t.is(face.title), [texts.sure(face.p), face.context].filter(Boolean).join(" · "), [
+    const unsure = found.faces.slice(0, 60).map((face) => settling([face, face.person_picture !== face.row && { ...face, is_whom: true }].filter(Boolean), t.is(face.title), [texts.sure(face.p), face.context].filter(Boolean).join(" · "), [
       [texts.face.yes, "y", () => say({ kind: "confirm", faces: [face.row] })],
       [texts.face.no, "n", () => say({ kind: "take_out", faces: [face.row] })],
       [texts.face.nobody, "i", () => say({ kind: "ignore", faces: [face.row] })]]));

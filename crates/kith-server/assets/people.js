@@ -14,9 +14,9 @@ export function people(main) {
   const card = (person) => h("a", { class: "card", href: `/people/${person.person}` },
     h("img", { src: faceUrl(person.picture), alt: "", width: 160, height: 160, loading: "lazy" }),
     h("span", { class: "name" }, sentence(person.title)),
-    h("span", { class: "soft" }, texts.faces(person.n_faces),
-      person.n_doubtful > 0 && person.n_faces > 1 && h("span", { class: "unsure" }, ` · ${t.unsure(person.n_doubtful)}`)));
-  const all = grid({ label: t.title, width: 150, height: 222, render: card,
+    h("span", { class: "soft" }, texts.faces(person.n_faces)),
+    person.n_doubtful > 0 && person.n_faces > 1 && h("span", { class: "unsure" }, t.unsure(person.n_doubtful)));
+  const all = grid({ label: t.title, width: 150, height: 232, render: card,
     fetch: async (from, n) => { const found = await api(query(from, n)); return { total: found.total, items: found.people }; } });
   const hint = h("p", { class: "soft hint", "aria-live": "polite" });
   const tabs = h("div", { class: "tabs", role: "group", "aria-label": t.title });

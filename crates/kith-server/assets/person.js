@@ -76,9 +76,14 @@ export function person(main, id) {
           h("button", { type: "button", title: t.ignoreHint, click: ignore }, t.ignore),
           h("button", { type: "button", class: "plain quiet", click: () => askForget(texts.forget.who(who.title), { person: id }, () => go("/people")) }, texts.forget.button))));
     const contexts = Object.entries(who.contexts).sort((a, b) => b[1] - a[1]);
+    // Of a photo on which somebody is twice there is more to show than a line.
+    const named = who.conflicts.filter((one) => !one.startsWith("twice"));
     const part = (title, content) => h("section", { class: "part" }, h("h2", {}, title), content);
     about.replaceChildren(...[
-      who.conflicts.length > 0 && part(t.conflicts, h("ul", {}, who.conflicts.map((one) => h("li", { class: "warn" }, one)))),
+      who.twice.length + named.length > 0 && part(t.conflicts, h("ul", { class: "unfit" },
+        who.twice.map((one) => h("li", {}, h("a", { href: `/photos/${one.photo}` },
+          one.faces.slice(0, 3).map((row) => h("img", { src: faceUrl(row), alt: "", width: 44, height: 44, loading: "lazy" })), h("span", { class: "warn" }, t.twice(one.faces.length))))),
+        named.map((one) => h("li", { class: "warn" }, sentence(one))))),
       who.timeline && part(t.timeline, timeline(who.timeline)),
       contexts.length > 0 && part(t.contexts, h("ul", { class: "places" }, contexts.slice(0, 8).map(([place, n]) => h("li", {}, place, h("span", { class: "count" }, n))))),
       who.together.length > 0 && part(t.together, h("div", { class: "chips" }, who.together.slice(0, 6).map((other) => chip(other, texts.photos(other.photos))))),

@@ -7,14 +7,14 @@ import { texts } from "./texts.js";
 export function photos(main) {
   const t = texts.photosView;
   const all = grid({
-    label: t.title, width: 230, height: 172, gap: 12,
+    label: t.title, width: innerWidth < 600 ? 150 : 230, height: innerWidth < 600 ? 124 : 172, gap: 12,
     fetch: async (from, n) => { const found = await api(`photos?from=${from}&n=${n}`); return { total: found.total, items: found.photos }; },
     render: (photo) => h("a", { class: "shot", href: `/photos/${photo.photo}` },
       h("img", { src: photoUrl(photo.photo, "small"), alt: t.alt(photo), loading: "lazy" }), h("span", { class: "count" }, texts.faces(photo.n_faces))),
   });
   const file = h("input", { type: "file", accept: "image/*", id: "file", class: "hidden-file", change: () => { if (file.files[0]) looked(file.files[0]); file.value = ""; } });
   const hint = h("p", { class: "soft hint" });
-  main.replaceChildren(h("div", { class: "head" }, h("h1", {}, t.title), h("p", { class: "drop soft" }, t.drop, " · ", h("label", { for: "file", class: "aslink" }, t.choose), file)), hint, all.node);
+  main.replaceChildren(h("div", { class: "head" }, h("h1", {}, t.title), h("p", { class: "drop soft" }, t.drop, " ", h("label", { for: "file", class: "aslink" }, t.choose), file)), hint, all.node);
   const reload = () => all.reload().then((total) => { hint.textContent = total ? "" : t.none; });
   reload();
   const off = listen("changed", reload);
@@ -46,31 +46,48 @@ export function photo(main, number) {
           if (face.person !== null) openFace(face.row, refresh);
           else if (face.unclear && canSay()) nameIt(face);
         } },
-      h("span", { class: "label" }, face.person === null ? "" : face.title)), face.box)));
+      h("span", { class: `label${face.name ? "" : " nameless"}` }, face.person === null ? "" : sentence(face.title))), face.box)));
     const item = (face) => h("li", {}, face.person === null ? [h("span", { class: "soft" }, nobody(face)),
-      face.unclear && canSay() && h("button", { type: "button", class: "plain", click: () => nameIt(face) }, t.nameIt)]
-      : [h("a", { href: `/people/${face.person}` }, sentence(face.title)), h("span", { class: "soft" }, texts.sure(face.p)),
-        h("button", { type: "button", class: "plain", "aria-label": `${texts.face.title}: ${face.title}`, click: () => openFace(face.row, refresh) }, texts.face.title),
-        canSay() && h("button", { type: "button", class: "plain", "aria-label": `${t.notFace}: ${face.title}`,
-          click: async () => { if (await say({ kind: "ignore", faces: [face.row] })) refresh(); } }, t.notFace)]);
+      face.unclear && canSay() && h("span", { class: "do" }, h("button", { type: "button", class: "plain", click: () => nameIt(face) }, t.nameIt))]
+      : [h("span", { class: "who" }, h("a", { href: `/people/${face.person}` }, sentence(face.title)), h("span", { class: "soft" }, texts.sure(face.p))),
+        h("span", { class: "do" }, h("button", { type: "button", class: "plain", "aria-label": `${texts.face.title}: ${face.title}`, click: () => openFace(face.row, refresh) }, texts.face.title),
+          canSay() && h("button", { type: "button", class: "plain quiet", "aria-label": `${t.notFace}: ${face.title}`,
+            click: async () => { if (await say({ kind: "ignore", faces: [face.row] })) refresh(); } }, t.notFace))]);
     side.replaceChildren(h("a", { class: "back", href: "/photos" }, `← ${t.back}`), h("h1", {}, shown.id),
       h("p", { class: "soft" }, [shown.time && texts.time(shown.time), shown.context, shown.camera].filter(Boolean).join(" · ")),
       shown.gone ? h("p", { class: "warn" }, t.gone) : "", h("h2", {}, t.on),
       shown.faces.length ? h("ul", { class: "onit" }, shown.faces.map(item)) : h("p", { class: "soft" }, t.nobody),
       canSay() && !shown.drawn ? h("div", { class: "row" }, h("button", { type: "button", "aria-pressed": "false", click: begin, id: "add-face" }, t.add)) : "",
-      h("p", { class: "soft", id: "adding", "aria-live": "polite" }));
+      h("p", { class: "soft", id: "adding", "aria-live": "polite" }),
+      h("nav", { class: "row turn", "aria-label": t.turn }, turn(shown.later, "←", t.after), turn(shown.earlier, "→", t.before)));
   }
+  const turn = (to, arrow, text) => to && h("a", { class: "asbutton", href: `/photos/${to}` }, arrow === "←" ? `← ${text}` : `${text} →`);
 
-  /** A box is drawn by hand, or by Enter in the middle. */
+  /** A box is drawn by hand, or moved by keys from the middle. */
   function begin() {
-    adding = { box: null };
+    if (adding || !document.getElementById("add-face")) return;
+    adding = { box: [0.375, 0.35, 0.25, 0.3], node: holder.appendChild(h("div", { class: "rubber" })) };
+    place(adding.node, adding.box);
     document.getElementById("adding").textContent = t.addHint;
     document.getElementById("add-face").setAttribute("aria-pressed", "true");
+    document.activeElement?.blur();
     holder.classList.add("adding");
   }
-  async function finish(box) {
+  function leave() {
+    adding?.node.remove();
     adding = null;
     holder.classList.remove("adding");
+  }
+  const within = (value, most) => Math.min(most, Math.max(0, value));
+  /** Moves the box by parts of the photo, or makes it larger about its middle. */
+  function shift(dx, dy, by = 0) {
+    const [x, y, w, high] = adding.box;
+    const size = [Math.min(1, Math.max(0.04, w + by)), Math.min(1, Math.max(0.04, high + by))];
+    adding.box = [within(x + dx + (w - size[0]) / 2, 1 - size[0]), within(y + dy + (high - size[1]) / 2, 1 - size[1]), ...size];
+    place(adding.node, adding.box);
+  }
+  async function finish(box) {
+    leave();
     document.getElementById("adding").textContent = t.adding;
     try {
       const done = await api(`photos/${number}/faces`, { box });
@@ -88,14 +105,12 @@ export function photo(main, number) {
     event.preventDefault();
     holder.setPointerCapture(event.pointerId);
     adding.start = part(event);
-    adding.node = holder.appendChild(h("div", { class: "rubber" }));
   });
   holder.addEventListener("pointermove", (event) => { if (adding?.start) place(adding.node, spanned(adding.start, part(event))); });
   holder.addEventListener("pointerup", (event) => {
     if (!adding?.start) return;
     const box = spanned(adding.start, part(event));
-    adding.node.remove();
-    if (box[2] > 0.01 && box[3] > 0.01) finish(box); else adding.start = null;
+    if (box[2] > 0.01 && box[3] > 0.01) finish(box); else { adding.start = null; shift(0, 0); }
   });
 
   async function refresh() {
@@ -106,9 +121,11 @@ export function photo(main, number) {
   main.replaceChildren(h("div", { class: "photo" }, holder, side));
   refresh();
   const off = listen("changed", refresh);
+  const step = (dx, dy, to) => () => { if (adding) shift(0.02 * dx, 0.02 * dy); else if (to && shown?.[to]) go(`/photos/${shown[to]}`); else scrollBy(0, 60 * dy); };
   return { title: "", leave: off, keys: {
-    ArrowLeft: () => go(`/photos/${number + 1}`), ArrowRight: () => number > 1 && go(`/photos/${number - 1}`),
-    Enter: () => adding && finish([0.35, 0.3, 0.3, 0.4]), Escape: () => { adding = null; holder.classList.remove("adding"); paint(); },
+    ArrowLeft: step(-1, 0, "later"), ArrowRight: step(1, 0, "earlier"), ArrowUp: step(0, -1), ArrowDown: step(0, 1),
+    "+": () => adding && shift(0, 0, 0.02), "-": () => adding && shift(0, 0, -0.02), a: begin,
+    Enter: () => adding && finish(adding.box), Escape: () => { leave(); if (shown) paint(); },
   } };
 }
 

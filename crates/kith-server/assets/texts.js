@@ -2,13 +2,18 @@
 
 const number = new Intl.NumberFormat("en");
 const many = (n, one, more = `${one}s`) => `${number.format(n)} ${n === 1 ? one : more}`;
-const percent = (p) => (p > 0.99 && p < 1 ? "over 99 %" : p > 0 && p < 0.01 ? "under 1 %" : `${Math.floor(100 * p)} %`);
+// Nothing that was counted over draws is certain.
+const percent = (p) => (p > 0.99 ? "over 99 %" : p > 0 && p < 0.01 ? "under 1 %" : `${Math.floor(100 * p)} %`);
 const moment = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" });
+const hour = new Intl.DateTimeFormat("en", { timeStyle: "short" });
 const day = new Intl.DateTimeFormat("en", { dateStyle: "medium" });
 
 export const texts = {
   many, percent,
-  when: (seconds) => moment.format(new Date(1000 * seconds)),
+  when: (seconds) => {
+    const at = new Date(1000 * seconds);
+    return at.toDateString() === new Date().toDateString() ? `today, ${hour.format(at)}` : moment.format(at);
+  },
   day: (seconds) => day.format(new Date(1000 * seconds)),
   time: (text) => {
     const at = new Date(/^[0-9.]+$/.test(text) ? 1000 * Number(text) : text);
@@ -33,13 +38,14 @@ export const texts = {
     not: (act) => `Not ${act.name}`,
     same: () => "The same person",
     different: () => "Different people",
-    ignore: () => "Nobody",
+    ignore: () => "Left out",
     join: () => "Joined: they are one person",
     join_all: (act) => `${many(act.pairs.length, "group")} joined`,
     take_out: (act) => (act.faces.length > 1 ? `${many(act.faces.length, "face")} taken out` : "Taken out"),
     confirm: () => "Confirmed",
   },
   undone: "Taken back",
+  doneList: "What was just done",
   restored: "Restored",
   more: "Show more",
   faces: (n) => many(n, "face"),
@@ -52,8 +58,9 @@ export const texts = {
       ["Everywhere", [["g p · g q · g f · g d · g h", "People, questions, photos, doubt, history"], ["/", "Search"],
         ["z", "Undo what was said last"], ["?", "These keys"], ["Esc", "Close, or select nothing"]]],
       ["Faces and people", [["Arrows", "Move"], ["Enter", "Open"], ["Space", "Select"], ["Shift + arrows", "Select several"],
-        ["a", "Select all"], ["n", "Name"], ["x", "Take out of this person"], ["i", "Nobody: a statue, a poster"], ["p", "Show the person by this face"]]],
+        ["a", "Select all"], ["n", "Name"], ["x", "Take out of this person"], ["i", "Leave out: a statue, a poster"], ["p", "Show the person by this face"]]],
       ["Questions and doubt", [["y", "Yes"], ["n", "No"], ["s · Esc", "Skip"], ["1 to 9", "Pick, or leave"], ["u", "Undo"], ["b", "Both are right"], ["k", "It was meant so"]]],
+      ["A photo", [["← · →", "Later, earlier photo"], ["a", "Add a face"], ["Arrows · + −", "Move the box, make it larger or smaller"], ["Enter", "Take the box"]]],
     ],
   },
   peopleView: {
@@ -84,8 +91,8 @@ export const texts = {
     join: "Same as…",
     joinTitle: (who) => `Who else is ${who}?`,
     joinDo: (a, b) => `${a} and ${b} are the same person`,
-    ignore: "Nobody",
-    ignoreHint: "Not a person you want to know: a statue, a poster, a face in the crowd",
+    ignore: "Leave out",
+    ignoreHint: "Nobody you want to know: a statue, a poster, a face in the crowd",
     from: (first, last) => (first === last ? first : `${first} to ${last}`),
     timeline: "When",
     contexts: "Where",
@@ -102,6 +109,7 @@ export const texts = {
     clear: "Select nothing",
     gone: "This person is not here any more: the faces are somebody else's now.",
     conflicts: "What does not fit",
+    twice: (n) => `${n > 2 ? `${n} times` : "Twice"} on one photo`,
     sameQuestion: "Same person?",
   },
   face: {
@@ -117,7 +125,7 @@ export const texts = {
     steady: "Neither looks, place nor words alone: only your word.",
     yes: "Yes",
     no: "No",
-    nobody: "Nobody",
+    nobody: "Leave out",
     photo: "The photo",
     name: "Somebody else…",
     wait: "The reasons are being worked out…",
@@ -180,13 +188,13 @@ export const texts = {
   photosView: {
     title: "Photos",
     none: "There are no photos in this library.",
-    drop: "Drop a photo here to see who is on it",
-    choose: "Or choose one",
+    drop: "Who is on a new photo? Drop it here, or",
+    choose: "choose it",
     alt: (photo) => `Photo ${photo.id}`,
     on: "Who is on it",
     nobody: "Nobody was found on it.",
     add: "Add a face",
-    addHint: "Draw a box around the face, or press Enter to take the middle of the photo",
+    addHint: "Draw a box around the face; or move it with the arrow keys, + and − change its size, Enter takes it, Esc leaves",
     adding: "Looking there…",
     notFace: "Not a face",
     ignored: "Not a face, as you said",
@@ -195,8 +203,9 @@ export const texts = {
     fresh: "Just came; a moment…",
     gone: "The file of this photo is not there any more.",
     back: "All photos",
-    before: "Earlier photo",
-    after: "Later photo",
+    before: "Earlier",
+    after: "Later",
+    turn: "Other photos",
     dropped: "Who is on this photo",
     droppedHint: "It was looked at, and not stored.",
     store: "Store it in the library",
@@ -210,7 +219,8 @@ export const texts = {
     conflicts: "What cannot be",
     conflictsHint: "Somebody twice on one photo, or with two names.",
     twice: (who) => `${who} is twice on a photo`,
-    notThis: "Not this one",
+    notThis: (k, n) => `Not the ${n > 2 ? ["first", "second", "third", "fourth"][k] ?? `${k + 1}th` : ["left", "right"][k]} one`,
+    photo: "The photo",
     both: "Both are right",
     names: (who) => `${who} was given two names`,
     slips: "What may be a slip",
@@ -235,7 +245,7 @@ export const texts = {
       not: (n, name) => (n > 1 ? `${many(n, "face")} are not ${name}` : `This is not ${name}`),
       same: () => "The same person",
       different: () => "Different people",
-      ignore: (n) => (n > 1 ? `${many(n, "face")} are nobody` : "Nobody"),
+      ignore: (n) => (n > 1 ? `${many(n, "face")} left out` : "Left out"),
       picture: () => "Shown by this face",
       meant: (n, name) => (name ? `${name} was meant` : "It was meant so"),
     },

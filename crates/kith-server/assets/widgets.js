@@ -265,7 +265,9 @@ export function nameField(label, done, { face, pass } = {}) {
   const input = h("input", { type: "text", role: "combobox", "aria-autocomplete": "both", "aria-expanded": "false",
     "aria-controls": id, "aria-label": label, placeholder: label, autocomplete: "off", spellcheck: "false", maxlength: 200 });
   let names = [], at = -1, asked = 0, typed = "", answered = Promise.resolve();
-  const node = h("div", { class: "namefield" }, input, list);
+  // For a hand that is at the mouse, or on glass.
+  const take = h("button", { type: "button", class: "main take", hidden: true, click: () => finish(input.value) }, texts.person.take);
+  const node = h("div", { class: "namefield" }, h("div", { class: "entry" }, input, take), list);
   function paint() {
     list.replaceChildren(...names.map((name, k) => h("li", { role: "option", id: `${id}-${k}`,
       "aria-selected": k === at ? "true" : "false", pointerdown: (event) => { event.preventDefault(); finish(name.name); } },
@@ -275,10 +277,12 @@ export function nameField(label, done, { face, pass } = {}) {
     if (at >= 0) input.setAttribute("aria-activedescendant", `${id}-${at}`); else input.removeAttribute("aria-activedescendant");
   }
   function close() { asked++; names = []; at = -1; paint(); }
+  const show = () => { take.hidden = !input.value.trim(); };
   function finish(name) {
     if (!name.trim()) return;
     close();
     input.value = typed = "";
+    show();
     done(name.trim());
   }
   async function suggest(completes) {
@@ -298,6 +302,7 @@ export function nameField(label, done, { face, pass } = {}) {
   const ask = (completes) => { answered = suggest(completes).catch(complain); };
   input.addEventListener("input", (event) => {
     typed = input.value;
+    show();
     ask(!event.isComposing && !event.inputType?.startsWith("delete") && input.selectionEnd === typed.length);
   });
   input.addEventListener("focus", () => { if (face && !input.value) ask(false); });

@@ -38,7 +38,8 @@ fn escaped(text: &str) -> String {
 }
 
 fn percent(p: f64) -> String {
-    format!("{:.0} %", (100.0 * p).floor())
+    // Nothing that was counted over draws is certain.
+    if p > 0.99 { "over 99 %".to_owned() } else { format!("{:.0} %", (100.0 * p).floor()) }
 }
 
 /// A whole page around something.

@@ -240,8 +240,21 @@ pub fn photo(call: &Call) -> Answered {
         object
     });
     object["faces"] = faces.collect();
+    (object["earlier"], object["later"]) = neighbours(&view, call.number(0)?);
     object["view"] = json!(view.number);
     Ok(Reply::json(&object))
+}
+
+/// The photos before and after one, as they are listed.
+fn neighbours(view: &View, number: i64) -> (Value, Value) {
+    if view.photos.is_empty() {
+        let before = view.frames.range(..FrameRow(number)).next_back().map(|(frame, _)| frame.0);
+        let after = view.frames.range(FrameRow(number + 1)..).next().map(|(frame, _)| frame.0);
+        return (json!(before), json!(after));
+    }
+    let place = view.photos.partition_point(|photo| photo.row.0 < number);
+    let row = |place: usize| view.photos.get(place).map(|photo| photo.row);
+    (json!(place.checked_sub(1).and_then(row)), json!(row(place + 1)))
 }
 
 /// What a photo's number stands for.

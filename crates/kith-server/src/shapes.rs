@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use kith_store::log::QUALITY;
-use kith_store::{FaceRow, Member, Person, Photo};
+use kith_store::{FaceRow, FrameRow, Member, Person, Photo};
 use serde_json::{Value, json};
 
 use crate::view::{Asking, View};
@@ -27,8 +27,8 @@ pub fn summary(view: &View, person: &Person) -> Value {
 pub fn face(view: &View, person: &Person, face: &Member) -> Value {
     json!({
         "row": face.row, "face": face.key, "p": face.p, "person": person.id, "name": person.name,
-        "title": person.title(), "photo": view.photo_number(face.frame), "time": face.time,
-        "context": face.context,
+        "title": person.title(), "person_picture": view.picture(person),
+        "photo": view.photo_number(face.frame), "time": face.time, "context": face.context,
     })
 }
 
@@ -48,6 +48,7 @@ pub fn person(view: &View, person: &Person) -> Value {
     let mut object = summary(view, person);
     object["contexts"] = json!(person.contexts);
     object["conflicts"] = json!(person.conflicts);
+    object["twice"] = twice(view, person);
     object["timeline"] = timeline(person);
     object["together"] = together(view, person);
     let alike = view.look_alikes(person.id, 6).into_iter().filter_map(|alike| {
@@ -57,6 +58,15 @@ pub fn person(view: &View, person: &Person) -> Value {
     });
     object["alike"] = alike.collect();
     object
+}
+
+/// The photos that somebody is twice on, with the faces.
+fn twice(view: &View, person: &Person) -> Value {
+    const MOST: usize = 20;
+    let mut on: BTreeMap<FrameRow, Vec<FaceRow>> = BTreeMap::new();
+    person.faces.iter().for_each(|face| on.entry(face.frame).or_default().push(face.row));
+    let on = on.into_iter().filter(|(_, rows)| rows.len() > 1).take(MOST);
+    on.map(|(frame, rows)| json!({"photo": view.photo_number(frame), "faces": rows})).collect()
 }
 
 /// How often somebody was seen in each of at most 60 equal parts of the time between first and last.
@@ -105,7 +115,7 @@ pub fn photo(view: &View, photo: &Photo) -> Value {
     })
 }
 
-/// A question.
+/// A question, with other faces of whom it is about: one picture may be a bad one.
 pub fn question(view: &View, asking: &Asking) -> Value {
     let kind = if asking.other.is_some() { "same" } else { "who" };
     let title = |row: FaceRow| view.face(row).map(|(person, _)| summary(view, person));
