@@ -58,7 +58,12 @@ pub fn chosen<'v>(view: &'v View, call: &Call) -> Result<Vec<&'v Person>, Failur
         |person: &&Person| person.faces.iter().map(|face| 1.0 - face.p).sum::<f64>() + 1.0 - person.name_p;
     match call.word("sort") {
         None | Some("size") => chosen.sort_by_key(|person| (Reverse(person.faces.len()), person.id)),
-        Some("doubt") => chosen.sort_by(|a, b| doubt(b).total_cmp(&doubt(a)).then(a.id.cmp(&b.id))),
+        Some("doubt") => {
+            let mut by_doubt: Vec<(f64, &Person)> =
+                chosen.iter().map(|person| (doubt(person), *person)).collect();
+            by_doubt.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.id.cmp(&b.1.id)));
+            chosen = by_doubt.into_iter().map(|(_, person)| person).collect();
+        }
         Some("name") => chosen.sort_by_key(|person| (person.name.is_none(), person.title().to_lowercase())),
         Some("lately") => {
             let said = last_named(view);

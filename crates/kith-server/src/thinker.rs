@@ -35,8 +35,7 @@ pub fn run(library: &mut Library, desk: &Arc<Desk>) {
     let cores = std::thread::available_parallelism().map_or(2, usize::from);
     // Learning has threads of its own, which it keeps while it waits for whoever asks.
     let Ok(pool) = rayon::ThreadPoolBuilder::new().num_threads(cores).build() else { return };
-    let (mut believed, mut reasoned, mut learnt): (Option<Moment>, Option<Moment>, Option<Moment>) =
-        (None, None, None);
+    let [mut believed, mut reasoned, mut bounded, mut learnt]: [Option<Moment>; 4] = [None; 4];
     // Whether the library has been left as it is shown: an interrupted learning may have changed chains and
     // model.
     let mut is_as_shown = false;
@@ -55,16 +54,19 @@ pub fn run(library: &mut Library, desk: &Arc<Desk>) {
                 let has_learnt = believe(library, desk, shown.as_deref(), believed.is_none())?;
                 is_as_shown = true;
                 learnt = learnt.or(has_learnt.then_some(now));
-                (believed, reasoned) = (Some(now), None);
+                (believed, reasoned, bounded) = (Some(now), None, None);
             } else if reasoned != Some(now) {
                 // After what was said last: whoever answers quickly is asked on without reasons being thought
                 // of in between.
                 reason(desk);
                 reasoned = Some(now);
+            } else if bounded != Some(now) && !desk.options.is_read_only && is_calm(desk, now) {
+                keep_bounds(library, desk)?;
+                bounded = Some(now);
             } else if learnt != Some(now) && !desk.options.is_read_only && is_calm(desk, now) {
                 is_as_shown = false;
                 if pool.install(|| learn(&mut *library, desk))? {
-                    (learnt, reasoned, is_as_shown) = (Some(now), None, true);
+                    (learnt, reasoned, bounded, is_as_shown) = (Some(now), None, None, true);
                 }
             } else {
                 drop(thinking);
@@ -155,6 +157,16 @@ fn reason(desk: &Desk) {
         desk.live.tell("view", &json!({"view": desk.view().number, "changes": []}));
     }
     doing(desk, "resting");
+}
+
+/// Keeps what the next word needs, where it is not there: without it a large library is gone through as a
+/// whole for each.
+fn keep_bounds(library: &Library, desk: &Desk) -> Result<(), StoreError> {
+    match desk.view().asked.as_ref().map(|asked| asked.believed.keep_bounds(library)) {
+        // Another process writes; the next calm moment is as good.
+        None | Some(Err(StoreError::Busy { .. })) => Ok(()),
+        Some(kept) => kept,
+    }
 }
 
 /// Says what changed.
