@@ -10,9 +10,11 @@ Through kith's page, by its API, in the order in which it asks:
 - "Who is this?": letters until the name is among the six that are shown (which is asked of the page itself), and Enter or a click on it;
   Esc for a face that the owner does not know. "Same person?": one key. "Are these them?": one key for each
   that is to be picked or left otherwise than proposed, and Enter.
+- Photos are called IMG_1.jpg and so on, since names that files carry are offered too (--file-names leaves them as they are).
 - An address book (--contacts, a name on each line) is chosen once: three clicks.
-- After every tenth answer the owner looks over the named people (g p, and g q to go on: four keys). A wrong name that is seen there is
-  mended: the person is opened (a click), renamed (a click), the name as above. Nobody finds single faces in the wrong group.
+- Named people stand below the question. After every tenth answer the owner looks over them, which takes no press; a wrong name that is
+  seen there is mended: a click on the person, the name as above, Enter. Nobody finds single faces in the wrong group. Before that
+  row was there a look took four keys (g p, and g q to go on) and mending a click more: what that comes to is printed beside it.
 
 The others' way, on two groupings, after what Immich and digiKam write of theirs (docs.immich.app/features/facial-recognition and pull request
 3399; docs.digikam.org, People View), not counted in their programs; where that is silent the cheaper way is taken: groups by size, each named in the list itself (a click into its field), letters,
@@ -40,6 +42,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 
 GOAL = 0.95
@@ -96,7 +99,7 @@ class Owner:
     def __init__(self, truth, wrong, seed):
         self.truth, self.wrong, self.random = truth, wrong, random.Random(seed)
         self.names = sorted(set(truth.values()))
-        self.letters = self.others = self.acts = 0
+        self.letters = self.others = self.acts = self.looks = self.mended = 0
 
     def errs(self):
         return self.random.random() < self.wrong
@@ -169,13 +172,14 @@ def with_kith(page, owner, counted, has_contacts, most=400):
 
 def look_over(page, owner):
     """Everybody with a name is looked at; wrong names are mended."""
-    owner.presses(others=4)
+    owner.looks += 1
     for person in page.people("&standing=named"):
         truths = Counter(owner.truth[face] for face in page.faces(person) if face in owner.truth)
         name = truths.most_common(1)[0][0] if truths else person["name"]
         if name != person["name"]:
-            owner.presses(others=3, letters=page.letters(name, person["picture"]))
+            owner.presses(others=2, letters=page.letters(name, person["picture"]))
             owner.acts += 1
+            owner.mended += 1
             page.ask("acts", {"kind": "name", "person": person["person"], "name": name})
     page.rest()
 
@@ -269,6 +273,9 @@ def run(options, truth, counted, seed):
     with tempfile.TemporaryDirectory() as folder:
         library = Path(folder) / "copy.kith"
         shutil.copy(options.library, library)
+        if not options.file_names:
+            with closing(sqlite3.connect(library)) as base, base:
+                base.execute("UPDATE photos SET key = 'IMG_' || id || '.jpg'")
         page = Page(options.kith, library, options.contacts)
         try:
             page.rest()
@@ -283,6 +290,7 @@ def run(options, truth, counted, seed):
                 rivals["that with the address book"] = told("that, had they the address book", owner, share)
             owner = Owner(truth, options.wrong, seed)
             ours = told("kith's page", owner, with_kith(page, owner, counted, bool(options.contacts)))
+            print(f"    of that {owner.mended} names mended; counted as before {owner.total() + 4 * owner.looks + owner.mended}")
         finally:
             page.end()
     return {title: (ours[0] / total, ours[1] / others) for title, (total, others) in rivals.items()}
@@ -294,6 +302,7 @@ def main():
     parser.add_argument("truth", type=Path)
     parser.add_argument("--kith", default="target/release/kith")
     parser.add_argument("--contacts", type=Path, help="names of an address book, one on each line")
+    parser.add_argument("--file-names", action="store_true", help="photos keep the names of their files")
     parser.add_argument("--wrong", type=float, default=0.05)
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument("--distances", type=float, nargs="+", default=[0.4, 0.45, 0.5, 0.55, 0.6])
