@@ -393,10 +393,8 @@ impl Screen {
         let (kinds, per_level) = fields.split_at(N * self.n_kinds());
         let kinds: &[[Lanes; N]] = kinds.as_chunks().0;
         let mut best = [f32::NEG_INFINITY; LANES];
-        let (
-            Some(far),
-            &[ref constants, ref gains, ref commons, ref of_sums, ref of_products, ref of_squares],
-        ) = (self.of_means, kinds)
+        let (Some(far), [constants, gains, commons, of_sums, of_products, of_squares]) =
+            (self.of_means, kinds)
         else {
             let [constants, gains] = kinds else { unreachable!("two kinds without a part of the mean") };
             for (constant, gain) in constants.iter().zip(gains) {

@@ -90,8 +90,7 @@ impl Shortlist {
         // The best only grows: chunks that lie below it now need no second look.
         while let Some(begin) = Arch::new().dispatch(Ahead { bounds, from, ahead: best as f32 + AHEAD }) {
             from = bounds.len().min(begin + CHUNK);
-            for place in begin..from {
-                let bound = &mut bounds[place];
+            for (place, bound) in bounds[..from].iter_mut().enumerate().skip(begin) {
                 if *bound < best as f32 + AHEAD || *bound == f32::NEG_INFINITY {
                     continue;
                 }
