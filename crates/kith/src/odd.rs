@@ -48,36 +48,56 @@ pub(crate) fn of(faces: &BTreeSet<FaceId>, target: &Target) -> BTreeMap<FaceId, 
     said.into_iter().map(of_face).collect()
 }
 
-/// ln g of some faces, and their nearest face; nothing where there is nobody else.
+/// ln g of some faces, and their nearest face; nothing where there is nobody else. Whom a face shows if it is
+/// not its person is the nearest face and those around that one. The faces nearest to itself would be chosen
+/// for being near, and denser than its own person by some nats, so that whoever was spoken of would rather be
+/// odd.
 fn look_alikes(asked: &[FaceId], target: &Target) -> Vec<Option<(f64, FaceId)>> {
-    let mut nearest: Vec<Vec<(f64, FaceId)>> = vec![Vec::new(); asked.len()];
     let usual = |face: FaceId| {
         let mut x = Centred::default();
         target.look(face, &mut x);
         x.set_odd(None);
         x
     };
-    let xs: Vec<Centred> = asked.iter().map(|&face| usual(face)).collect();
     let n_faces = target.data().n_faces();
     let n_gallery = if asked.is_empty() { 0 } else { n_faces.min(GALLERY) };
     let gallery: Vec<FaceId> = (0..n_gallery).map(|k| FaceId::new(k * n_faces / n_gallery)).collect();
     // The costly part of a look is done once, and by all cores.
     gallery.par_iter().for_each(|&other| drop(usual(other)));
-    for other in gallery {
+    let alone: Vec<_> = asked.iter().map(|&face| (face, face)).collect();
+    let nearest = nearest(&alone, 1, &gallery, usual);
+    let alike: Vec<(FaceId, FaceId)> =
+        nearest.iter().zip(asked).filter_map(|(near, &face)| Some((*near.first()?, face))).collect();
+    let around = self::nearest(&alike, NEAREST - 1, &gallery, usual);
+    let ln_density = |(&(alike, face), around): (&(FaceId, FaceId), Vec<FaceId>)| {
+        let near: Vec<Centred> = std::iter::once(alike).chain(around).map(usual).collect();
+        let ln_density = face::ln_look_alikes(&target.model().face, &usual(face), &near, n_faces);
+        (face, (ln_density, alike))
+    };
+    let shown: BTreeMap<FaceId, (f64, FaceId)> = alike.iter().zip(around).map(ln_density).collect();
+    asked.iter().map(|face| shown.get(face).copied()).collect()
+}
+
+/// Of each face the `count` nearest in the gallery, another face left out.
+fn nearest(
+    faces: &[(FaceId, FaceId)],
+    count: usize,
+    gallery: &[FaceId],
+    usual: impl Fn(FaceId) -> Centred,
+) -> Vec<Vec<FaceId>> {
+    let xs: Vec<Centred> = faces.iter().map(|&(face, _)| usual(face)).collect();
+    let mut nearest: Vec<Vec<(f64, FaceId)>> = vec![Vec::new(); faces.len()];
+    for &other in gallery {
         let y = usual(other);
-        for ((x, near), _) in xs.iter().zip(&mut nearest).zip(asked).filter(|(_, face)| **face != other) {
+        let asked = xs.iter().zip(&mut nearest).zip(faces);
+        for ((x, near), _) in asked.filter(|(_, (face, not))| ![*face, *not].contains(&other)) {
             let distance: f64 = x.values().iter().zip(y.values()).map(|(x, y)| (x - y) * (x - y)).sum();
-            if near.len() < NEAREST || distance < near[NEAREST - 1].0 {
+            if near.len() < count || distance < near[count - 1].0 {
                 let at = near.partition_point(|&(known, _)| known <= distance);
                 near.insert(at, (distance, other));
-                near.truncate(NEAREST);
+                near.truncate(count);
             }
         }
     }
-    let ln_density = |(x, near): (&Centred, Vec<(f64, FaceId)>)| {
-        let nearest = near.first()?.1;
-        let near: Vec<Centred> = near.into_iter().map(|(_, other)| usual(other)).collect();
-        Some((face::ln_look_alikes(&target.model().face, x, &near), nearest))
-    };
-    xs.iter().zip(nearest).map(ln_density).collect()
+    nearest.into_iter().map(|near| near.into_iter().map(|(_, other)| other).collect()).collect()
 }

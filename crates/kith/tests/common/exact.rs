@@ -463,15 +463,17 @@ fn rho(model: &Model, data: &Dataset, face: FaceId) -> f64 {
     }
 }
 
-/// What a face shows whose looks are odd: the densest predictive under its 1, 2, 4, and at most 8 nearest,
-/// who are ordinary photos.
+/// What a face shows whose looks are odd: the densest predictive under its nearest face alone, and with the
+/// 1, 3, and at most 7 nearest to that one, who are ordinary photos, times the share of all that they are.
 fn p_look_alikes(model: &Model, xs: &[Vec<f64>], face: usize, rho: f64) -> f64 {
     if rho == 0.0 {
         return 0.0;
     }
-    let distance = |other: usize| xs[face].iter().zip(&xs[other]).map(|(a, b)| (a - b).powi(2)).sum::<f64>();
+    let distance = |a: usize, b: usize| xs[a].iter().zip(&xs[b]).map(|(a, b)| (a - b).powi(2)).sum::<f64>();
     let mut others: Vec<usize> = (0..xs.len()).filter(|&other| other != face).collect();
-    others.sort_by(|&a, &b| distance(a).total_cmp(&distance(b)));
+    let nearest = |&a: &usize, &b: &usize| distance(face, a).total_cmp(&distance(face, b));
+    let alike = others.iter().copied().min_by(nearest).expect("somebody else is there");
+    others.sort_by(|&a, &b| distance(alike, a).total_cmp(&distance(alike, b)));
     others.truncate(8);
     let near: Vec<&[f64]> = others.iter().map(|&other| &xs[other][..]).collect();
     let counts = [1, 2, 4, 8].into_iter().filter(|&n| n < near.len()).chain([near.len()]);
@@ -487,7 +489,7 @@ fn p_look_alikes(model: &Model, xs: &[Vec<f64>], face: usize, rho: f64) -> f64 {
             }
         }
     };
-    counts.map(predictive).fold(0.0, f64::max)
+    counts.map(|n| predictive(n) * n as f64 / xs.len() as f64).fold(0.0, f64::max)
 }
 
 /// ln of the marginal of n faces of one identity (MODEL.md §4), with mean and scatter computed in two passes.

@@ -41,15 +41,16 @@ impl Odd {
     }
 }
 
-/// ln g of a face: the densest of its predictives under its nearest face, its two nearest, four and so on.
-/// Somebody whom it looks like, whoever that is.
-pub(crate) fn ln_look_alikes(model: &FaceModel, x: &Centred, nearest: &[Centred]) -> f64 {
+/// ln g of a face among `n_faces`: of its predictives under the first face that it looks like, the first two,
+/// four and so on the densest, each times the share of all faces that these are. Somebody whom it looks
+/// like, whoever that is, as often as they are met.
+pub(crate) fn ln_look_alikes(model: &FaceModel, x: &Centred, nearest: &[Centred], n_faces: usize) -> f64 {
     let mut group: Group = model.group();
     let mut best = f64::NEG_INFINITY;
     for (n, other) in (1usize..).zip(nearest) {
         model.observe(&mut group, other);
         if n.is_power_of_two() || n == nearest.len() {
-            best = best.max(model.ln_usual(&group, x));
+            best = best.max(model.ln_usual(&group, x) + (n as f64 / n_faces as f64).ln());
         }
     }
     best
