@@ -2,9 +2,10 @@
 
     cargo build --release && python3 bench/words.py --kith target/release/kith FOLDER [--every 2]
 
-FOLDER has embeddings.npy and faces.csv (face, truth). A library is fitted; every person of at least five faces is named by one of
-them; then the true thing is said of every face that the partition has wrong, and the library learns again. Once more with
-one word in twenty wrong. Needs numpy.
+FOLDER has embeddings.npy and faces.csv (face, truth). A library is fitted. Of every person in pieces of two photos and more one
+photo of each piece is said to be the same as one of the largest. Then, from the fitted library again, every person of at least five
+faces is named by one of them; the true thing is said of every face that the partition has wrong, and the library learns again.
+Once more with one word in twenty wrong. Needs numpy.
 """
 
 import argparse
@@ -108,6 +109,28 @@ def holds(word, person, name):
     }[word["kind"]]()
 
 
+def pieces(person, truth, rng):
+    """Of every piece of two photos or more beside a person's largest the faces, and a word that joins one of them to that."""
+    groups, majority, main, _ = judged(person, truth)
+    found = []
+    for group, faces in sorted(groups.items()):
+        own, home = majority[group], main[majority[group]]
+        faces = [face for face in faces if truth[face] == own]
+        if group != home and len(faces) >= 2:
+            other = rng.choice([face for face in groups[home] if truth[face] == own])
+            found.append((faces, {"kind": "same", "face": rng.choice(faces), "other": other}))
+    return found
+
+
+def report_pieces(title, found, truth, before, after):
+    joined = sum(all(after[face] == after[word["other"]] for face in faces) for faces, word in found)
+    n_faces = sum(len(faces) for faces, _ in found)
+    n_joined = sum(after[face] == after[word["other"]] for faces, word in found for face in faces)
+    right = [len(judged(person, truth)[3]) for person in (before, after)]
+    print(f"{title}: {joined} of {len(found)} pieces are whole with their person, {n_joined} of their {n_faces} faces; "
+          f"right faces {right[0]} -> {right[1]} of {len(truth)}", flush=True)
+
+
 def wrong_words(person, truth, n, rng):
     """Words that are not true, about faces that were right."""
     people = sorted(set(truth.values()))
@@ -133,7 +156,8 @@ def report(title, words, wrong, truth, before, after, seconds):
     worse = {f for f in others if f in right_before and f not in right_after}
     better = {f for f in others if f not in right_before and f in right_after}
     had = {f for f in truth if before[1][f] == truth[f]}
-    lost = {f for f in had - {w["face"] for w in wrong} if after[1][f] != truth[f]}
+    misled = {w[k] for w in wrong for k in ("face", "other") if w.get(k)}
+    lost = {f for f in had - misled if after[1][f] != truth[f]}
     each = ", ".join(f"{kind} {kept[kind]} of {n}" for kind, n in sorted(said.items()))
     print(f"{title}: {sum(kept.values())} of {len(words)} words hold ({each}); of {len(others)} other faces "
           f"{len(worse)} worse, {len(better)} better; right names {len(had)} before, {len(lost)} of them lost; "
@@ -181,6 +205,12 @@ def main():
         groups, majority, main_of, right = judged(person, truth)
         print(f"{options.folder.name}: {len(truth)} faces of {len(set(truth.values()))} people, {len(groups)} groups, "
               f"{len(right)} faces where they belong; {seconds:.0f} s", flush=True)
+        found = pieces(person, truth, rng)
+        joined = library.copy(Path(place) / "joined.kith")
+        joined.say([word for _, word in found])
+        report_pieces("one word for each piece, at once", found, truth, person, joined.people()[0])
+        joined.learn()
+        report_pieces("learnt", found, truth, person, joined.people()[0])
         names = []
         for who, group in sorted(main_of.items()):
             own = [f for f in groups[group] if truth[f] == who]

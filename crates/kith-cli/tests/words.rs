@@ -164,6 +164,26 @@ fn the_same_person_moves_the_odd_face_alone() {
     }
 }
 
+/// Said of two pairs of faces it is about everybody who looks like them, until one of the words is taken back.
+#[test]
+fn the_same_person_said_twice_joins_two_groups() {
+    let place = learnt();
+    for k in [2, 5] {
+        say(&place, &["same", &format!("ann{k}"), &format!("bea{k}")]);
+    }
+    now_and_learnt(&place, |when| {
+        let persons = persons(&place);
+        let of = |person: &str, k: usize| person_of(&persons, &format!("{person}{k}"));
+        let both = (0..n_of("ann")).map(|k| of("ann", k)).chain((0..n_of("bea")).map(|k| of("bea", k)));
+        let n_one = both.filter(|&person| person == of("ann", 0)).count();
+        assert_eq!(n_one, n_of("ann") + n_of("bea"), "{when}");
+        assert_ne!(of("cy", 0), of("ann", 0), "{when}");
+    });
+    say(&place, &["undo"]);
+    say(&place, &["undo"]);
+    now_and_learnt(&place, |_| assert_whole(&place, &[]));
+}
+
 #[test]
 fn the_same_person_takes_the_name_from_nobody() {
     let place = learnt();

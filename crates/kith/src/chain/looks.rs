@@ -5,13 +5,15 @@
 //! them are likelier as an identity of their own, and no single law of faces says that they are not. What
 //! says it is the crowd: under a network that tells people apart nobody else comes that near. So an identity
 //! is a look of a larger one if it is no farther from it than photos of one person are from their mean, and
-//! everybody else is much farther from both. It is a function of the draw: what is sampled is as it was.
+//! everybody else is much farther from both. Or somebody said so (`told.rs`). It is a function of the draw:
+//! what is sampled is as it was.
 
 use std::collections::HashSet;
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 
+use super::told;
 use crate::data::Dataset;
 use crate::ids::{FaceId, FrameId, IdentityId, LabelId};
 use crate::state::State;
@@ -43,29 +45,65 @@ pub(super) struct Looks {
     pub apart: Vec<FaceId>,
 }
 
+/// An identity that is a look of another, by number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Look {
+    pub look: usize,
+    pub person: usize,
+    /// Whether somebody said so.
+    pub is_told: bool,
+}
+
 /// Which identities, in the order of `slots`, are looks of others.
 pub(super) fn find(state: &State, slots: &[IdentityId], target: &Target) -> Looks {
-    let Some(crowd) = Crowd::of(state, slots, target) else { return Looks::default() };
-    let looks = crowd.looks();
-    if looks.is_empty() {
+    let model = &target.model().face;
+    let is_told = told::is_anything(target.data());
+    let is_several = |slot: &&IdentityId| state.faces().group(**slot).n_faces() > 1;
+    let is_crowd = model.has_covariances() && slots.iter().filter(is_several).take(CROWD).count() == CROWD;
+    if !is_crowd && !is_told {
+        return Looks::default();
+    }
+    let crowd = Crowd::of(state, slots, target);
+    let looks = if is_crowd { crowd.looks() } else { Vec::new() };
+    let mut number_of = vec![0; state.seating().n_slots()];
+    slots.iter().enumerate().for_each(|(number, slot)| number_of[slot.index()] = number);
+    let seats = Seats { state, target, slots, number_of };
+    let told = if is_told { told::find(&crowd, &looks, &seats) } else { Vec::new() };
+    let people = told::people(&looks, &told, |number| seats.n_faces(number));
+    if people.is_empty() {
         return Looks::default();
     }
     let mut faces_of = vec![Vec::new(); slots.len()];
-    let mut number_of = vec![0; state.seating().n_slots()];
-    slots.iter().enumerate().for_each(|(number, slot)| number_of[slot.index()] = number);
     for face in target.data().faces() {
-        let slot = state.seating().identity_of(face).expect("every face is seated");
-        faces_of[number_of[slot.index()]].push(face);
+        faces_of[seats.number(face)].push(face);
     }
-    as_said(&looks, faces_of, target.data())
+    as_said(&people, faces_of, target.data())
 }
 
-/// The looks that nothing speaks against which was said, of pairs of a look and its person; the faces of all
-/// identities are given.
-pub(super) fn as_said(looks: &[(usize, usize)], mut faces_of: Vec<Vec<FaceId>>, data: &Dataset) -> Looks {
+/// Where everybody is in a state, identities by their number in a draw.
+pub(super) struct Seats<'a> {
+    pub state: &'a State,
+    pub target: &'a Target,
+    pub slots: &'a [IdentityId],
+    number_of: Vec<usize>,
+}
+
+impl Seats<'_> {
+    pub fn number(&self, face: FaceId) -> usize {
+        let slot = self.state.seating().identity_of(face).expect("every face is seated");
+        self.number_of[slot.index()]
+    }
+
+    fn n_faces(&self, number: usize) -> u32 {
+        self.state.seating().n_of(self.slots[number])
+    }
+}
+
+/// The looks that nothing speaks against which was said; the faces of all identities are given.
+pub(super) fn as_said(looks: &[Look], mut faces_of: Vec<Vec<FaceId>>, data: &Dataset) -> Looks {
     let mut found = Looks { people: (0..faces_of.len() as u32).collect(), apart: Vec::new() };
-    for &(look, person) in looks {
-        if let Some(apart) = said_apart(&faces_of[look], &faces_of[person], data) {
+    for &Look { look, person, is_told } in looks {
+        if let Some(apart) = said_apart([&faces_of[look], &faces_of[person]], is_told, data) {
             found.people[look] = person as u32;
             let mut more = std::mem::take(&mut faces_of[look]);
             more.retain(|face| !apart.contains(face));
@@ -78,11 +116,11 @@ pub(super) fn as_said(looks: &[(usize, usize)], mut faces_of: Vec<Vec<FaceId>>, 
 }
 
 /// The identities of several photos, by where their means are.
-struct Crowd {
+pub(super) struct Crowd {
     n_axes: usize,
-    /// The number of each, and how many photos it has.
-    numbers: Vec<usize>,
-    sizes: Vec<u32>,
+    /// The number of each, and how many photos it has that do not look odd.
+    pub numbers: Vec<usize>,
+    pub sizes: Vec<u32>,
     /// One after the other; what their squares are, and what the number of photos adds to a square, per axis.
     means: Vec<f32>,
     squares: Vec<f64>,
@@ -90,15 +128,9 @@ struct Crowd {
 }
 
 impl Crowd {
-    /// Nothing where there are too few, or faces have no covariance in common.
-    fn of(state: &State, slots: &[IdentityId], target: &Target) -> Option<Self> {
+    fn of(state: &State, slots: &[IdentityId], target: &Target) -> Self {
         let model = &target.model().face;
-        let n_axes = model.has_covariances().then(|| model.axes().n_axes)?;
-        let groups = || slots.iter().map(|&slot| state.faces().group(slot)).enumerate();
-        let is_several = |group: &crate::model::face::Group| group.n_faces() > 1;
-        if groups().filter(|(_, group)| is_several(group)).count() < CROWD {
-            return None;
-        }
+        let n_axes = model.axes().n_axes;
         let mut crowd = Self {
             n_axes,
             numbers: Vec::new(),
@@ -107,19 +139,33 @@ impl Crowd {
             squares: Vec::new(),
             noise: Vec::new(),
         };
-        for (number, group) in groups().filter(|(_, group)| is_several(group)) {
-            let (mean, noise) = model.mean(group)?;
+        let groups = slots.iter().map(|&slot| state.faces().group(slot)).enumerate();
+        for (number, group) in groups.filter(|(_, group)| group.n_faces() > 1) {
+            let (mean, noise) = model.mean(group);
             crowd.numbers.push(number);
             crowd.sizes.push(group.n_faces());
             crowd.squares.push(mean.iter().map(|m| m * m).sum::<f64>() / n_axes as f64);
             crowd.means.extend(mean.iter().map(|&m| m as f32));
             crowd.noise.push(noise);
         }
-        Some(crowd)
+        crowd
+    }
+
+    /// How far everybody is from a place: squared, per axis, and less what so few photos add.
+    pub fn far_from(&self, place: &[f64]) -> Vec<f64> {
+        let square =
+            |mean: &[f32]| -> f64 { mean.iter().zip(place).map(|(&m, x)| (f64::from(m) - x).powi(2)).sum() };
+        let squares = self.means.chunks_exact(self.n_axes).map(square);
+        squares.zip(&self.noise).map(|(square, noise)| square / self.n_axes as f64 - noise).collect()
+    }
+
+    /// The mean of one of them.
+    pub fn mean(&self, place: usize) -> Vec<f64> {
+        self.means[place * self.n_axes..][..self.n_axes].iter().map(|&m| f64::from(m)).collect()
     }
 
     /// Pairs of a look and its person, as far as faces say, by number.
-    fn looks(&self) -> Vec<(usize, usize)> {
+    fn looks(&self) -> Vec<Look> {
         let nearest = self.nearest();
         let of = |place: usize| {
             let may_be = |&&(other, far): &&(usize, f64)| {
@@ -142,7 +188,8 @@ impl Crowd {
             let Some((person, far)) = *found else { continue };
             let pair = [look, person];
             if nearer[person].is_none() && pair.iter().all(|&place| is_apart(place, pair, far)) {
-                looks.push((self.numbers[look], self.numbers[person]));
+                let [look, person] = pair.map(|place| self.numbers[place]);
+                looks.push(Look { look, person, is_told: false });
             }
         }
         looks
@@ -183,15 +230,16 @@ impl Crowd {
 
 /// The faces of a look that were said not to be of the person, who are of neither then; nothing where what is
 /// known speaks against the whole of it: both are on one photo, they were given two names, or too many of it
-/// were said not to be.
-fn said_apart(look: &[FaceId], person: &[FaceId], data: &Dataset) -> Option<Vec<FaceId>> {
-    let frames: HashSet<FrameId> = look.iter().map(|&face| data.frame_of(face)).collect();
+/// were said not to be. Where somebody said that they are one, a few photos of both may be mistakes.
+fn said_apart([look, person]: [&[FaceId]; 2], is_told: bool, data: &Dataset) -> Option<Vec<FaceId>> {
+    let frames: HashSet<FrameId> = person.iter().map(|&face| data.frame_of(face)).collect();
     let both = || look.iter().chain(person);
     let names: HashSet<LabelId> =
         both().filter_map(|&face| data.label(face)).map(|label| label.name).collect();
     let is_denied = |face: &&FaceId| data.evidence().denials(**face).iter().any(|name| names.contains(name));
-    let meets = |face: &FaceId| frames.contains(&data.frame_of(*face));
-    if names.len() > 1 || person.iter().any(meets) || person.iter().any(|face| is_denied(&face)) {
+    let n_met = look.iter().filter(|face| frames.contains(&data.frame_of(**face))).count();
+    let meets = if is_told { MOST_APART * n_met > look.len() } else { n_met > 0 };
+    if names.len() > 1 || meets || person.iter().any(|face| is_denied(&face)) {
         return None;
     }
     let of_person: HashSet<FaceId> = person.iter().copied().collect();
@@ -352,6 +400,40 @@ mod tests {
         // Half of them: it is somebody else's look.
         let most = [0, 1, 2].map(|k| Statement::Not(FaceId::new(MANY + k), ann));
         assert!(!most.into_iter().fold(named(), Crowd::say).found());
+    }
+
+    /// One word about two faces joins their groups where nobody is nearer to the smaller one; if somebody is,
+    /// it takes two.
+    #[test]
+    fn groups_are_one_person_where_that_was_said_and_looks_allow_it() {
+        let same = |k: usize| Statement::Same(FaceId::new(k), FaceId::new(MANY + k));
+        assert!(!crowd(20, 3.0).found());
+        assert!(crowd(20, 3.0).say(same(0)).found());
+        let near = || {
+            let mut near = crowd(20, 3.0);
+            let mut rng = driver(8);
+            for _ in 0..4 {
+                near.push(22, &photo(&[2.0; D], &mut rng));
+            }
+            near
+        };
+        assert!(!near().say(same(0)).found(), "somebody else is nearer");
+        assert!(near().say(same(0)).say(same(1)).found());
+        // Said and taken for different people, given two names, or on one photo again and again.
+        let different = Statement::Different(FaceId(0), FaceId::new(MANY));
+        assert!(!crowd(20, 3.0).say(same(0)).say(different).found());
+        assert!(!crowd(20, 3.0).name(1, "Ann").name(MANY + 1, "Bea").say(same(0)).found());
+        let mut together = crowd(20, 3.0).say(same(0));
+        let mut rng = driver(9);
+        for n_met in 1..=3 {
+            let faces = [photo(&[0.0; D], &mut rng), photo(&[1.7; D], &mut rng)];
+            let faces = [&faces[0], &faces[1]].map(|embedding| NewFace { embedding, name: None });
+            together.data.push_frame(None, &faces).unwrap();
+            together.identities.extend([0, 1]);
+            let again =
+                Crowd { data: together.data.clone(), identities: together.identities.clone(), look: vec![] };
+            assert_eq!(again.found(), n_met == 1, "{n_met}");
+        }
     }
 
     /// The look was never named; the person was.

@@ -12,6 +12,7 @@ mod prior;
 mod resume;
 mod single;
 mod start;
+mod told;
 
 pub use draw::{Draw, Globals};
 pub use ensemble::{Ensemble, Run, Watch};

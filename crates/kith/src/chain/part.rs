@@ -5,7 +5,7 @@
 //! nobody of them joins, these moves leave the posterior as it is. What the faces of others would say of them
 //! is not weighed: whoever chooses the people has made sure that it is next to nothing.
 
-use super::looks::{self, Looks};
+use super::looks::{self, Look, Looks};
 use super::{Chain, Draw, Memory};
 use crate::gibbs;
 use crate::ids::{FaceId, IdentityId};
@@ -170,12 +170,15 @@ impl<'a> Part<'a> {
             .filter(|(look, person)| look != person)
             .collect();
         let of_looks: Vec<usize> = looks.iter().map(|pair| pair.0).collect();
-        let looks: Vec<(usize, usize)> =
-            looks.into_iter().filter(|(_, person)| !of_looks.contains(person)).collect();
+        let looks: Vec<Look> = looks
+            .into_iter()
+            .filter(|(_, person)| !of_looks.contains(person))
+            .map(|(look, person)| Look { look, person, is_told: false })
+            .collect();
         let last = identities.iter().copied().max().unwrap_or(0) as usize;
         let mut faces_of = vec![Vec::new(); stay.len().max(last + 1)];
         let mut are_wanted = vec![false; faces_of.len()];
-        looks.iter().for_each(|&(look, person)| [look, person].iter().for_each(|&of| are_wanted[of] = true));
+        looks.iter().for_each(|of| [of.look, of.person].iter().for_each(|&of| are_wanted[of] = true));
         for (face, &identity) in identities.iter().enumerate().filter(|(_, of)| are_wanted[**of as usize]) {
             faces_of[identity as usize].push(FaceId::new(face));
         }

@@ -67,9 +67,20 @@ impl Isotropic {
         check_positive("face.shape", self.shape)?;
         check_positive("face.rate", self.rate)
     }
+
+    /// The variance of a person's photos, about.
+    pub(super) fn within(&self) -> f64 {
+        self.rate / self.shape
+    }
 }
 
 impl IsotropicGroup {
+    /// The mean of the faces where within-person variance is 1, and its own because they are few.
+    pub(super) fn mean(&self, prior: &Isotropic) -> (Vec<f64>, f64) {
+        let unit = f64::from(self.n) * prior.within().sqrt();
+        (self.sum.iter().map(|sum| sum / unit).collect(), 1.0 / f64::from(self.n))
+    }
+
     pub(super) fn new(prior: &Isotropic) -> Self {
         let sum = vec![0.0; prior.mean.len()];
         let posterior = Posterior::of(prior, 0, &sum, 0.0);

@@ -289,12 +289,21 @@ impl FaceModel {
         }
     }
 
-    /// Where W is the identity: the mean of a group's faces, and the variance that it has because they are
-    /// few. Nothing where people have no covariance in common.
-    pub(crate) fn mean(&self, group: &Group) -> Option<(Vec<f64>, f64)> {
-        match group {
-            Group::Isotropic(_) => None,
-            Group::Full(group) => Some(group.mean()),
+    /// Where W is the identity, or within-person variance 1: the mean of a group's faces, and the variance
+    /// that it has because they are few.
+    pub(crate) fn mean(&self, group: &Group) -> (Vec<f64>, f64) {
+        match (&self.kind, group) {
+            (FaceKind::Isotropic(prior), Group::Isotropic(group)) => group.mean(prior),
+            (_, Group::Full(group)) => group.mean(),
+            _ => panic!("{ONE_KIND}"),
+        }
+    }
+
+    /// Where a face is on the same axes.
+    pub(crate) fn place(&self, x: &Centred) -> Vec<f64> {
+        match &self.kind {
+            FaceKind::Isotropic(prior) => x.values.iter().map(|x| x / prior.within().sqrt()).collect(),
+            FaceKind::Full(_) => x.values.clone(),
         }
     }
 
