@@ -12,7 +12,7 @@ use kith_io::model_file::to_tree;
 
 use crate::ids::{EntryId, FaceRow};
 use crate::log::{Entry, Kind, ignored};
-use crate::memory::Bodies;
+use crate::memory::{Before, Bodies, whole};
 use crate::meta::{BELIEVED, MODEL, SEED};
 use crate::model::model;
 use crate::snapshot::{Meaning, Rows, Snapshot};
@@ -102,10 +102,9 @@ impl Believed {
         touched: Option<&BTreeSet<FaceId>>,
     ) -> Result<(), StoreError> {
         let people = library.made_out(self.belief.draws(), &self.rows, touched)?;
-        let chains = Bodies::of(&self.belief.now(), &self.rows);
-        let draws = Bodies::of(self.belief.draws(), &self.rows);
+        let bodies = Bodies::of(&self.belief.now(), self.belief.draws(), &self.rows, &Before::default());
         library.write(|_| {
-            library.remember(&chains, &draws)?;
+            library.remember(bodies)?;
             library.set_people(&people, &self.rows)?;
             library.set(BELIEVED, self.rows.last_evidence())
         })
@@ -113,7 +112,7 @@ impl Believed {
 
     /// Keeps the chains only; draws go on from where they were when somebody asks.
     pub(crate) fn save_chains(&self, library: &Library) -> Result<(), StoreError> {
-        let chains = Bodies::of(&self.belief.now(), &self.rows);
+        let chains = whole(&self.belief.now(), &self.rows);
         library.write(|_| library.remember_chains(&chains))
     }
 

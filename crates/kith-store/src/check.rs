@@ -134,8 +134,8 @@ impl Library {
 }
 
 /// Tables whose rows have ids that are never given twice.
-const NUMBERED: [&str; 9] =
-    ["contexts", "names", "frames", "faces", "evidence", "people", "draws", "bounds", "photos"];
+const NUMBERED: [&str; 10] =
+    ["contexts", "names", "frames", "faces", "evidence", "people", "draws", "bases", "bounds", "photos"];
 
 /// Tables whose rows are counted for people.
 const COUNTED: [&str; 6] = ["faces", "frames", "people", "evidence", "chains", "draws"];

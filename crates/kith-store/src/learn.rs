@@ -11,7 +11,7 @@ use kith::chain::{Chain, Watch};
 
 use crate::belief::Believed;
 use crate::ids::PersonId;
-use crate::memory::Bodies;
+use crate::memory::{Before, Bodies};
 use crate::meta::{BELIEVED, SEED};
 use crate::people::Person;
 use crate::snapshot::Rows;
@@ -136,9 +136,9 @@ impl Believed {
 fn keep_round(library: &Library, round: &Round<'_>, rows: &Rows, is_first: bool) -> Result<(), StoreError> {
     let draws = round.draws();
     let people = is_first.then(|| library.made_out(&draws, rows, None)).transpose()?;
-    let [chains, draws] = [&round.now(), &draws].map(|draws| Bodies::of(draws, rows));
+    let bodies = Bodies::of(&round.now(), &draws, rows, &Before::default());
     library.write(|_| {
-        library.remember(&chains, &draws)?;
+        library.remember(bodies)?;
         people.iter().try_for_each(|people| library.set_people(people, rows))
     })
 }

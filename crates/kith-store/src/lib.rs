@@ -27,6 +27,7 @@ mod bounds;
 mod check;
 mod codec;
 mod create;
+mod differences;
 mod error;
 pub mod faces;
 mod forget;

@@ -5,6 +5,7 @@
 //! come or gone.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use kith::chain::{Draw, Globals, Memory};
 use kith::ids::LabelId;
@@ -12,6 +13,7 @@ use rayon::prelude::*;
 use rusqlite::{Connection, params};
 use serde::{Deserialize, Serialize};
 
+use crate::differences::{self, Base, Bases, Known, Written, section};
 use crate::ids::{FaceRow, FrameRow, NameRow};
 use crate::lists::List;
 use crate::snapshot::Rows;
@@ -20,30 +22,32 @@ use crate::{Library, StoreError};
 
 /// A draw as it is stored, after its seats and contexts.
 #[derive(Debug, Serialize, Deserialize)]
-struct Body {
-    chain: u32,
-    sweep: u64,
+pub(crate) struct Body {
+    pub(crate) chain: u32,
+    pub(crate) sweep: u64,
     /// Rows of names, per identity.
-    names: Vec<Option<NameRow>>,
+    pub(crate) names: Vec<Option<NameRow>>,
     /// Per identity the one whose look it is; none where everybody has one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    people: Vec<u32>,
+    pub(crate) people: Vec<u32>,
     /// The weights of names are pairs of a name's row and H, but for that of unknown, which is apart.
     #[serde(flatten)]
-    globals: Globals<(NameRow, f64)>,
-    unknown_weight: f64,
+    pub(crate) globals: Globals<(NameRow, f64)>,
+    pub(crate) unknown_weight: f64,
 }
 
 /// A stored draw, its parts apart.
 pub(crate) struct Stored {
-    seats: List,
-    contexts: List,
-    scales: List,
-    body: Body,
+    pub(crate) seats: List,
+    pub(crate) contexts: List,
+    pub(crate) scales: List,
+    pub(crate) body: Body,
+    /// What the lists were written by.
+    pub(crate) bases: Bases,
 }
 
-/// A draw as bytes: three packed lists (seats, contexts, scales), each after its length, then JSON.
-fn encode(draw: &Draw, rows: &Rows) -> Vec<u8> {
+/// A draw as it is stored.
+fn stored(draw: &Draw, rows: &Rows) -> Stored {
     let row_of = |label: LabelId| rows.names[label.index()];
     let (unknown, known) = draw.globals.name_weights.split_last().expect("unknown is always there");
     let body = Body {
@@ -57,17 +61,50 @@ fn encode(draw: &Draw, rows: &Rows) -> Vec<u8> {
     let seats = List::of(&rows.faces, draw.identities.iter().copied());
     let contexts = List::of(&rows.frames, draw.contexts.iter().copied());
     let scales = List::of(&rows.faces, draw.scales.iter().map(|&scale| u32::from(scale)));
-    join(&Stored { seats, contexts, scales, body })
+    Stored { seats, contexts, scales, body, bases: Bases::default() }
 }
 
-/// Chains or draws as they are stored, each with the number of its chain: made before a transaction begins,
-/// for others wait for its end.
-pub(crate) struct Bodies(Vec<(u32, Vec<u8>)>);
+/// Chains and draws as they are to be stored: made before a transaction begins, for others wait for its end.
+pub(crate) struct Bodies {
+    chains: Vec<Written>,
+    draws: Vec<Written>,
+}
+
+/// What chains and draws were written by before.
+#[derive(Default)]
+pub(crate) struct Before {
+    pub(crate) chains: Vec<Bases>,
+    pub(crate) draws: Vec<Bases>,
+}
 
 impl Bodies {
-    pub(crate) fn of(draws: &[Draw], rows: &Rows) -> Self {
-        Self(draws.par_iter().map(|draw| (draw.chain, encode(draw, rows))).collect())
+    pub(crate) fn of(chains: &[Draw], draws: &[Draw], rows: &Rows, before: &Before) -> Self {
+        let (nothing, written_by) = (Bases::default(), [&before.draws, &before.chains]);
+        let written = |draw: &Draw, before: Option<&Bases>, others: &Bases| {
+            Written::of(&stored(draw, rows), before.unwrap_or(&nothing), others)
+        };
+        let first = draws.first().map(|draw| written(draw, before.draws.first(), &nothing));
+        // All seats are like those of the first draw.
+        let others = first.as_ref().map_or(&nothing, |first| &first.bases);
+        let [mut rest, chains] = [draws.get(1..).unwrap_or_default(), chains]
+            .into_iter()
+            .zip([1, 0])
+            .zip(written_by)
+            .map(|((draws, skipped), before)| {
+                let all = draws.par_iter().enumerate();
+                all.map(|(place, draw)| written(draw, before.get(place + skipped), others)).collect()
+            })
+            .collect::<Vec<Vec<Written>>>()
+            .try_into()
+            .unwrap_or_else(|_| unreachable!("two were made of two"));
+        let draws = first.into_iter().chain(rest.drain(..)).collect();
+        Self { chains, draws }
     }
+}
+
+/// Chains alone as they are to be stored, whole.
+pub(crate) fn whole(chains: &[Draw], rows: &Rows) -> Vec<(u32, Vec<u8>)> {
+    chains.par_iter().map(|chain| (chain.chain, join(&stored(chain, rows)))).collect()
 }
 
 /// What each of some rows has, of pairs in the order of rows. Most rows are in that order too.
@@ -86,6 +123,7 @@ pub(crate) fn by_row<R: Copy + Ord, T: Copy>(
     })
 }
 
+/// A draw as bytes, whole: three packed lists (seats, contexts, scales), each after its length, then JSON.
 fn join(stored: &Stored) -> Vec<u8> {
     let mut out = Vec::new();
     for packed in [&stored.seats, &stored.contexts, &stored.scales].map(List::pack) {
@@ -96,26 +134,26 @@ fn join(stored: &Stored) -> Vec<u8> {
     out
 }
 
-fn part(bytes: &[u8]) -> Option<Stored> {
-    let mut rest = bytes;
-    let (seats, contexts, scales) = (list(&mut rest)?, list(&mut rest)?, list(&mut rest)?);
-    let body: Body = serde_json::from_slice(rest).ok()?;
+fn part(bytes: &[u8], known: &Known) -> Option<Stored> {
+    let stored = match differences::bases_of(bytes) {
+        Some(_) => differences::read(bytes, known)?,
+        None => read_whole(bytes)?,
+    };
+    let Stored { seats, body, .. } = &stored;
     let n = body.names.len();
     let is_people = body.people.is_empty() || body.people.len() == n;
     let is_sound = seats.are_below(n)
         && body.globals.weights.len() == n
         && is_people
         && body.people.iter().all(|&person| body.people.get(person as usize) == Some(&person));
-    is_sound.then_some(Stored { seats, contexts, scales, body })
+    is_sound.then_some(stored)
 }
 
-/// The next packed list.
-fn list(bytes: &mut &[u8]) -> Option<List> {
-    let (length, rest) = bytes.split_at_checked(4)?;
-    let length = u32::from_le_bytes(length.try_into().ok()?) as usize;
-    let (packed, rest) = rest.split_at_checked(length)?;
-    *bytes = rest;
-    List::unpack(packed)
+fn read_whole(mut bytes: &[u8]) -> Option<Stored> {
+    let mut list = || List::unpack(section(&mut bytes)?);
+    let (seats, contexts, scales) = (list()?, list()?, list()?);
+    let body = serde_json::from_slice(bytes).ok()?;
+    Some(Stored { seats, contexts, scales, body, bases: Bases::default() })
 }
 
 impl Stored {
@@ -142,7 +180,7 @@ impl Stored {
         }
         let name_weights = self.name_weights(rows).into_iter().collect::<Option<_>>()?;
         let names = self.names(rows);
-        let Self { seats, contexts, scales, body } = self;
+        let Self { seats, contexts, scales, body, .. } = self;
         let scales = match scales.len() {
             0 => Vec::new(),
             _ => scales.of_exactly(&rows.faces)?,
@@ -192,7 +230,7 @@ impl Library {
     }
 
     /// What is stored of every chain, each once.
-    fn chains(&self) -> Result<Vec<Stored>, StoreError> {
+    pub(crate) fn chains(&self) -> Result<Vec<Stored>, StoreError> {
         let mut bodies = self.bodies(Of::Chain)?;
         let mut numbers = BTreeSet::new();
         bodies.retain(|stored| numbers.insert(stored.body.chain));
@@ -232,56 +270,105 @@ impl Library {
             Of::Chain => "SELECT number, body FROM chains ORDER BY number",
             _ => "SELECT id, body FROM draws ORDER BY id",
         };
-        let sums = self.sums(of)?;
-        let bodies: Vec<(i64, Vec<u8>)> = self.run(|| {
-            let mut query = self.connection.prepare(query)?;
-            // What is no blob is no body.
-            let bytes = |row: &rusqlite::Row<'_>| {
-                let body = row.get_ref(1)?.as_blob().unwrap_or_default().to_vec();
-                Ok((row.get(0)?, body))
-            };
-            query.query_map([], bytes)?.collect()
-        })?;
+        let (sums, bodies) = (self.sums(of)?, self.rows_and_bodies(query)?);
         let n_stored = bodies.len();
-        let read = |(row, bytes): &(i64, Vec<u8>)| part(bytes).filter(|_| sums.agree(*row, bytes));
+        let known =
+            self.bases(bodies.iter().filter_map(|(_, body)| differences::bases_of(body)).flatten())?;
+        let read = |(row, bytes): &(i64, Vec<u8>)| part(bytes, &known).filter(|_| sums.agree(*row, bytes));
         let bodies: Vec<Stored> = bodies.par_iter().filter_map(read).collect();
         let n_unreadable = n_stored - bodies.len();
         Ok((bodies, n_unreadable))
     }
 
-    /// Remembers chains and draws in place of earlier ones, inside the caller's transaction.
-    pub(crate) fn remember(&self, chains: &Bodies, draws: &Bodies) -> Result<(), StoreError> {
-        self.remember_chains(chains)?;
-        let connection = &self.connection;
-        self.run(|| connection.execute("DELETE FROM draws", []))?;
-        for (_, body) in &draws.0 {
-            self.run(|| connection.execute("INSERT INTO draws (body) VALUES (?1)", [body]))?;
-            self.seal(Of::Draw, connection.last_insert_rowid(), body)?;
+    fn rows_and_bodies(&self, query: &str) -> Result<Vec<(i64, Vec<u8>)>, StoreError> {
+        self.run(|| {
+            let mut query = self.connection.prepare(query)?;
+            // What is no blob is no body.
+            let bytes = |row: &rusqlite::Row<'_>| {
+                Ok((row.get(0)?, row.get_ref(1)?.as_blob().unwrap_or_default().to_vec()))
+            };
+            query.query_map([], bytes)?.collect()
+        })
+    }
+
+    /// Some bases, those that can be read.
+    fn bases(&self, rows: impl Iterator<Item = i64>) -> Result<Known, StoreError> {
+        let rows: BTreeSet<i64> = rows.collect();
+        let mut bodies = Vec::new();
+        for row in rows {
+            let query = format!("SELECT id, body FROM bases WHERE id = {row}");
+            bodies.extend(self.rows_and_bodies(&query)?);
         }
-        Ok(())
+        bodies.retain(|(row, body)| self.agrees(Of::Base, *row, body));
+        let read = |(row, body): &(i64, Vec<u8>)| Some((*row, Arc::new(List::unpack_flat(body)?)));
+        Ok(bodies.par_iter().filter_map(read).collect())
+    }
+
+    /// Remembers chains and draws in place of earlier ones, inside the caller's transaction.
+    pub(crate) fn remember(&self, bodies: Bodies) -> Result<(), StoreError> {
+        let connection = &self.connection;
+        let all = "DELETE FROM chains; DELETE FROM draws; DELETE FROM bases";
+        self.run(|| connection.execute_batch(all))?;
+        let Bodies { chains, draws } = self.with_bases(bodies)?;
+        for body in draws.iter().map(Written::to_bytes) {
+            self.run(|| connection.execute("INSERT INTO draws (body) VALUES (?1)", [&body]))?;
+            self.seal(Of::Draw, connection.last_insert_rowid(), &body)?;
+        }
+        chains.iter().try_for_each(|chain| self.put_chain(chain.chain, &chain.to_bytes()))
     }
 
     /// Remembers chains in place of earlier ones, and draws that went on a little in the place of each,
     /// inside the caller's transaction. What was kept beside the draws stays.
-    pub(crate) fn remember_in_place(&self, chains: &Bodies, draws: &Bodies) -> Result<(), StoreError> {
-        self.remember_chains(chains)?;
-        let rows: Vec<i64> = self.run(|| {
-            let mut query = self.connection.prepare("SELECT id FROM draws ORDER BY id")?;
-            query.query_map([], |row| row.get(0))?.collect()
-        })?;
-        for (row, (_, body)) in rows.into_iter().zip(&draws.0) {
+    pub(crate) fn remember_in_place(&self, bodies: Bodies) -> Result<(), StoreError> {
+        let Bodies { chains, draws } = self.with_bases(bodies)?;
+        let rows = |query: &str| -> Result<Vec<i64>, StoreError> {
+            self.run(|| self.connection.prepare(query)?.query_map([], |row| row.get(0))?.collect())
+        };
+        for (row, draw) in rows("SELECT id FROM draws ORDER BY id")?.into_iter().zip(&draws) {
+            let body = draw.to_bytes();
             self.run(|| {
                 self.connection.execute("UPDATE draws SET body = ?2 WHERE id = ?1", params![row, body])
             })?;
-            self.seal(Of::Draw, row, body)?;
+            self.seal(Of::Draw, row, &body)?;
+        }
+        let all: Vec<(u32, Vec<u8>)> = chains.iter().map(|chain| (chain.chain, chain.to_bytes())).collect();
+        self.remember_chains(&all)?;
+        let used = chains.iter().chain(&draws).flat_map(|draw| &draw.bases);
+        let used: BTreeSet<Option<i64>> = used.map(|base| base.row).collect();
+        for row in rows("SELECT id FROM bases")?.into_iter().filter(|&row| !used.contains(&Some(row))) {
+            self.run(|| self.connection.execute("DELETE FROM bases WHERE id = ?1", [row]))?;
         }
         Ok(())
     }
 
+    /// Gives bases that are new their rows.
+    fn with_bases(&self, mut bodies: Bodies) -> Result<Bodies, StoreError> {
+        // A base that several draws have is the same in memory.
+        let mut rows: Vec<(Arc<List>, i64)> = Vec::new();
+        let Bodies { chains, draws } = &mut bodies;
+        for base in draws.iter_mut().chain(chains).flat_map(|draw| &mut draw.bases) {
+            let Base { row: None, list } = base else { continue };
+            let known = rows.iter().find(|(known, _)| Arc::ptr_eq(known, list)).map(|known| known.1);
+            base.row = Some(match known {
+                Some(row) => row,
+                None => {
+                    let body = list.pack_flat();
+                    let insert = "INSERT INTO bases (body) VALUES (?1)";
+                    self.run(|| self.connection.execute(insert, [&body]))?;
+                    let row = self.connection.last_insert_rowid();
+                    self.seal(Of::Base, row, &body)?;
+                    rows.push((list.clone(), row));
+                    row
+                }
+            });
+        }
+        Ok(bodies)
+    }
+
     /// Remembers chains in place of earlier ones, inside the caller's transaction.
-    pub(crate) fn remember_chains(&self, chains: &Bodies) -> Result<(), StoreError> {
+    pub(crate) fn remember_chains(&self, chains: &[(u32, Vec<u8>)]) -> Result<(), StoreError> {
         self.run(|| self.connection.execute("DELETE FROM chains", []))?;
-        chains.0.iter().try_for_each(|(number, body)| self.put_chain(*number, body))
+        chains.iter().try_for_each(|(number, body)| self.put_chain(*number, body))
     }
 
     fn put_chain(&self, number: u32, body: &[u8]) -> Result<(), StoreError> {
@@ -308,10 +395,8 @@ impl Library {
             let names = stored.body.names.iter_mut();
             names.for_each(|name| *name = name.filter(|&row| is_kept_name(row)));
         }
-        self.run(|| {
-            connection.execute("DELETE FROM chains", [])?;
-            connection.execute("DELETE FROM draws", [])
-        })?;
+        let all = "DELETE FROM chains; DELETE FROM draws; DELETE FROM bases";
+        self.run(|| connection.execute_batch(all))?;
         chains.iter().try_for_each(|stored| self.put_chain(stored.body.chain, &join(stored)))
     }
 }

@@ -8,10 +8,10 @@ use crate::sums::seal_all;
 pub const APPLICATION_ID: i32 = 0x6b69_7468;
 
 /// Step k brings a library from version k to k + 1.
-const STEPS: [&str; 5] = [VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5];
+const STEPS: [&str; 6] = [VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5, VERSION_6];
 
 /// All tables.
-pub const TABLES: [&str; 16] = [
+pub const TABLES: [&str; 17] = [
     "meta",
     "contexts",
     "names",
@@ -22,6 +22,7 @@ pub const TABLES: [&str; 16] = [
     "members",
     "chains",
     "draws",
+    "bases",
     "bounds",
     "envelopes",
     "photos",
@@ -223,6 +224,20 @@ CREATE TRIGGER sum_of_bounds AFTER DELETE ON bounds BEGIN DELETE FROM sums WHERE
 OLD.id; END;
 CREATE TRIGGER sum_of_envelope AFTER DELETE ON envelopes
 BEGIN DELETE FROM sums WHERE of = 'envelopes' AND row = OLD.number; END;
+";
+
+/// Lists that chains and draws are written by, which go with the last of them.
+const VERSION_6: &str = "
+CREATE TABLE bases (
+    id   INTEGER PRIMARY KEY AUTOINCREMENT,
+    body BLOB NOT NULL
+);
+CREATE TRIGGER bases_of_draws AFTER DELETE ON draws
+WHEN NOT EXISTS (SELECT 1 FROM draws) AND NOT EXISTS (SELECT 1 FROM chains) BEGIN DELETE FROM bases; END;
+CREATE TRIGGER bases_of_chains AFTER DELETE ON chains
+WHEN NOT EXISTS (SELECT 1 FROM draws) AND NOT EXISTS (SELECT 1 FROM chains) BEGIN DELETE FROM bases; END;
+CREATE TRIGGER sum_of_base AFTER DELETE ON bases BEGIN DELETE FROM sums WHERE of = 'bases' AND row = OLD.id; \
+END;
 ";
 
 #[cfg(test)]

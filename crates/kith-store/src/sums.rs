@@ -13,6 +13,7 @@ pub(crate) enum Of {
     Face,
     Chain,
     Draw,
+    Base,
     Bounds,
     Envelope,
 }
@@ -23,17 +24,18 @@ impl Of {
             Self::Face => "faces",
             Self::Chain => "chains",
             Self::Draw => "draws",
+            Self::Base => "bases",
             Self::Bounds => "bounds",
             Self::Envelope => "envelopes",
         }
     }
 
     /// Whether bytes are those that were stored. Those of which nothing is known are believed where an
-    /// earlier version may have stored them; bounds are younger than checksums.
+    /// earlier version may have stored them; bases and bounds are younger than checksums.
     fn agrees(self, sum: Option<Sum>, bytes: &[u8]) -> bool {
         match sum {
             Some(sum) => sum == Some(crc32fast::hash(bytes)),
-            None => !matches!(self, Self::Bounds | Self::Envelope),
+            None => !matches!(self, Self::Base | Self::Bounds | Self::Envelope),
         }
     }
 }
@@ -165,7 +167,7 @@ mod tests {
             let query = format!("SELECT count(*) FROM {table}");
             library.connection.query_row(&query, [], |row| row.get(0)).unwrap()
         };
-        assert!(n("chains") > 0 && n("sums") == n("faces") + n("chains") + n("draws"));
+        assert!(n("chains") > 0 && n("sums") == n("faces") + n("chains") + n("draws") + n("bases"));
         // A seat of the first list: what can be read, and is not what was written.
         for table in ["chains", "draws"] {
             let flip = format!(
@@ -181,6 +183,7 @@ mod tests {
         assert!(library.take_notes().iter().any(|note| note.contains("are thrown away")));
         assert_eq!(library.check().unwrap().faults, [""; 0], "they were learnt and written again");
         library.forget(&Forget::Face("f0".to_owned()), false).unwrap();
+        assert_eq!(n("bases"), 0);
         assert_eq!(n("sums"), n("faces") + n("chains") + n("draws"), "sums go with their rows");
     }
 }

@@ -103,7 +103,7 @@ fn an_older_library_gets_a_checksum_for_everything_that_has_one() {
         drop(library);
         let file = rusqlite::Connection::open(folder.path().join(name)).unwrap();
         let n = |query: &str| -> i64 { file.query_row(query, [], |row| row.get(0)).unwrap() };
-        assert_eq!(n("PRAGMA user_version"), 5);
+        assert_eq!(n("PRAGMA user_version"), 6);
         for table in ["faces", "chains", "draws"] {
             let wanted = n(&format!("SELECT count(*) FROM {table}"));
             assert!(

@@ -13,7 +13,8 @@ use crate::snapshot::Rows;
 /// Another text whenever bytes are laid out otherwise.
 pub(super) const LAYOUT: &str = "groups by their faces";
 
-/// What is kept beside draws, for the model that it was made with.
+/// What is kept beside draws, for the model that it was made with: of the groups that there were when all
+/// were kept, or of those that came since.
 pub(super) struct Kept {
     pub(super) model: u32,
     pub(super) odd: Vec<(FaceRow, Odd, FaceRow)>,
@@ -57,7 +58,15 @@ impl Kept {
         let envelopes = numbers.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect();
         Some(Self { model, odd, bounds: KeptBounds { groups, envelopes, values: codec::from_bytes(values) } })
     }
+}
 
+/// What may be odd about faces, under a model.
+pub(super) struct Odds {
+    pub(super) model: u32,
+    pub(super) odd: Vec<(FaceRow, Odd, FaceRow)>,
+}
+
+impl Odds {
     /// What may be odd about faces that are there, and those that it is to be found out of anew: what they
     /// look like is there no more.
     pub(super) fn odd(&self, rows: &Rows) -> (BTreeMap<FaceId, Odd>, BTreeSet<FaceId>) {

@@ -15,16 +15,16 @@ use kith::belief::{Belief, Nearby, Since, stages};
 use kith::chain::Draw;
 use kith::data::{Dataset, Embeddings, Lengths};
 use kith::ids::FaceId;
-use kith::predict::{Bounded, Envelopes};
+use kith::predict::{Bounded, Envelopes, KeptBounds};
 use kith::target::Target;
-use rusqlite::{OptionalExtension, params};
+use rusqlite::params;
 
-use self::kept::Kept;
+use self::kept::{Kept, Odds};
 use self::reader::{Reader, StoredEnvelopes};
 use crate::belief::Believed;
 use crate::ids::{EntryId, FaceRow, NameRow, PersonId};
 use crate::log::ignored;
-use crate::memory::{Bodies, Stored, draws_of, memories_of};
+use crate::memory::{Before, Bodies, Stored, draws_of, memories_of};
 use crate::meta::{BELIEVED, MODEL, SEED, SETTINGS};
 use crate::model::model;
 use crate::snapshot::{Rows, Snapshot};
@@ -36,6 +36,8 @@ pub(crate) const MANY_NUMBERS: usize = 1 << 22;
 /// What was said of more faces at once, or more new faces, is for chains.
 const MOST_WORDS: usize = 64;
 const MOST_NEW: usize = 64;
+/// From one new group in so many on, bounds of all are written anew.
+const MOST_SINCE: usize = 8;
 /// How long embeddings usually are is told by so many.
 const MOST_LENGTHS: usize = 512;
 
@@ -55,16 +57,15 @@ impl Believed {
         if read.1 != Some(self.rows.last_evidence()) || !library.draws(&self.rows)?.is_some_and(is_kept) {
             return Ok(());
         }
-        let bounds = self.bounds(model);
+        let bounds = self.bounds(model, &[]).to_bytes();
         let envelopes = self.belief.posterior().envelopes(self.belief.target());
         let kept = library.write(|connection| {
             // Bounds under one model are none under another.
             if library.read_so_far()? != read || library.model_sum()? != model {
                 return Ok(());
             }
-            library.run(|| connection.execute_batch("DELETE FROM bounds; DELETE FROM envelopes"))?;
-            library.run(|| connection.execute("INSERT INTO bounds (body) VALUES (?1)", [&bounds]))?;
-            library.seal(Of::Bounds, connection.last_insert_rowid(), &bounds)?;
+            library.put_bounds(&BoundsNow::All(bounds))?;
+            library.run(|| connection.execute("DELETE FROM envelopes", []))?;
             for (number, envelope) in &envelopes {
                 let insert = "INSERT INTO envelopes VALUES (?1, ?2)";
                 library.run(|| connection.prepare_cached(insert)?.execute(params![number, envelope]))?;
@@ -75,13 +76,13 @@ impl Believed {
         if_it_could_be(kept)
     }
 
-    /// What is kept beside the draws, under the model that has this sum.
-    fn bounds(&self, model: u32) -> Vec<u8> {
+    /// What is kept beside the draws, under the model that has this sum, of groups that are not known.
+    fn bounds(&self, model: u32, known: &[u64]) -> Kept {
         let target = self.belief.target();
         let row = |face: FaceId| self.rows.faces[face.index()];
         let odd = target.all_odd().iter().map(|(&face, &odd)| (row(face), odd, row(odd.look_alike)));
-        let bounds = self.belief.posterior().bounds(&self.rows.keys_of_faces());
-        Kept { model, odd: odd.collect(), bounds }.to_bytes()
+        let bounds = self.belief.posterior().bounds(&self.rows.keys_of_faces(), known);
+        Kept { model, odd: odd.collect(), bounds }
     }
 }
 
@@ -101,12 +102,23 @@ struct News {
     /// Whether faces are ignored that were somebody's.
     is_smaller: bool,
     chains: Vec<Draw>,
+    /// What chains and draws were written by.
+    before: Before,
+    /// The groups that bounds were kept of when all were.
+    known: Vec<u64>,
     read: Read,
     model: u32,
 }
 
-/// Which draws there are, and up to which entry of the log they know.
-type Read = (Option<i64>, Option<EntryId>);
+/// Bounds as they are to be stored.
+enum BoundsNow {
+    All(Vec<u8>),
+    /// Those of groups that came since all were stored.
+    Since(Vec<u8>),
+}
+
+/// Which draws there are, up to which entry of the log they know, and which bases they were written by.
+type Read = (Option<i64>, Option<EntryId>, Option<i64>);
 
 impl Outlined {
     fn is_sound(&self) -> bool {
@@ -115,10 +127,11 @@ impl Outlined {
 
     /// Keeps what is news: chains, draws, and the people concerned.
     fn keep(&self, library: &Library) -> Result<(), StoreError> {
-        let Some(News { said, moved, is_smaller, chains, read, model }) = &self.news else { return Ok(()) };
+        let Some(news) = &self.news else { return Ok(()) };
+        let News { said, moved, is_smaller, chains, before, read, model, .. } = news;
         let Believed { belief, rows } = &self.believed;
-        let (chains, draws) = (Bodies::of(chains, rows), Bodies::of(belief.draws(), rows));
-        let bounds = self.believed.bounds(*model);
+        let bodies = Bodies::of(chains, belief.draws(), rows, before);
+        let bounds = self.bounds_since(news);
         let people = library.made_out_near(belief.draws(), rows, moved)?;
         let named = if moved.is_empty() { self.named(said, library)? } else { Vec::new() };
         let kept = library.write(|connection| {
@@ -126,10 +139,8 @@ impl Outlined {
             if library.read_so_far()? != *read || library.model_sum()? != *model {
                 return Ok(());
             }
-            library.remember_in_place(&chains, &draws)?;
-            let query = "UPDATE bounds SET body = ?1 RETURNING id";
-            let row = library.run(|| connection.query_row(query, [&bounds], |row| row.get(0)))?;
-            library.seal(Of::Bounds, row, &bounds)?;
+            library.remember_in_place(bodies)?;
+            library.put_bounds(&bounds)?;
             if !moved.is_empty() || *is_smaller {
                 library.set_people(&people, rows)?;
             }
@@ -140,6 +151,15 @@ impl Outlined {
             library.set(BELIEVED, rows.last_evidence())
         });
         if_it_could_be(kept)
+    }
+
+    /// Bounds of the groups that came since all were kept, or of all, where those are many.
+    fn bounds_since(&self, News { known, model, .. }: &News) -> BoundsNow {
+        let since = self.believed.bounds(*model, known);
+        match since.bounds.groups.len() * MOST_SINCE > known.len() {
+            true => BoundsNow::All(self.believed.bounds(*model, &[]).to_bytes()),
+            false => BoundsNow::Since(since.to_bytes()),
+        }
     }
 
     /// The people of whose faces something was said, and what they are called.
@@ -201,7 +221,7 @@ impl Library {
     }
 
     fn outlined_inside(&self, beside: Self) -> Result<Option<Outlined>, StoreError> {
-        let (Some(since), Some(new), Some(kept)) =
+        let (Some(since), Some(new), Some((kept, mut bounds))) =
             (self.get(BELIEVED)?, self.newcomers()?, self.kept_bounds()?)
         else {
             return Ok(None);
@@ -223,7 +243,7 @@ impl Library {
         let mut target = Target::with_odd(model(self, &data, None)?, data, odd)?;
         target.look_again(&again);
         let key_of = rows.keys_of_faces();
-        let bounded = Bounded { kept: &kept.bounds, key_of: &key_of, envelopes };
+        let bounded = Bounded { kept: &bounds, key_of: &key_of, envelopes };
         let seed = self.get(SEED)?.unwrap_or(1);
         if since == rows.last_evidence() && new.is_empty() {
             let Some(draws) = draws_of(bodies, &rows) else { return Ok(None) };
@@ -233,7 +253,10 @@ impl Library {
         }
         target.look_again(&said);
         let (moment, read) = (rows.last_evidence().0 as u64 + rows.faces.len() as u64, self.read_so_far()?);
-        let (chains, draws) = (self.memories(&rows)?, memories_of(&bodies, &rows));
+        let chains = self.chains()?;
+        let bases = |bodies: &[Stored]| bodies.iter().map(|stored| stored.bases.clone()).collect();
+        let before = Before { chains: bases(&chains), draws: bases(&bodies) };
+        let (chains, draws) = (memories_of(&chains, &rows), memories_of(&bodies, &rows));
         drop(bodies);
         let is_smaller = self.n_members()? + new.len() > rows.faces.len();
         let unsaid = rows.unsaid_since(since);
@@ -244,7 +267,8 @@ impl Library {
         if self.model_sum()? != kept.model {
             return Ok(None);
         }
-        let news = Some(News { said, moved, is_smaller, chains, read, model: kept.model });
+        let known = std::mem::take(&mut bounds[0].groups);
+        let news = Some(News { said, moved, is_smaller, chains, before, known, read, model: kept.model });
         Ok(Some(Outlined { believed: Believed { belief, rows }, is_sound, news }))
     }
 
@@ -307,8 +331,9 @@ impl Library {
     }
 
     fn read_so_far(&self) -> Result<Read, StoreError> {
-        let newest = "SELECT max(id) FROM draws";
-        Ok((self.run(|| self.connection.query_row(newest, [], |row| row.get(0)))?, self.get(BELIEVED)?))
+        let newest = |query| self.run(|| self.connection.query_row(query, [], |row| row.get(0)));
+        let (draws, bases) = (newest("SELECT max(id) FROM draws")?, newest("SELECT max(id) FROM bases")?);
+        Ok((draws, self.get(BELIEVED)?, bases))
     }
 
     /// Which bounds there are; envelopes are made with them.
@@ -332,20 +357,41 @@ impl Library {
     }
 
     /// What is kept beside the draws, unless it is of another model, or not as it was stored: then it is made
-    /// again.
-    fn kept_bounds(&self) -> Result<Option<Kept>, StoreError> {
-        let query = "SELECT id, body FROM bounds";
-        let body: Option<(i64, Vec<u8>)> =
-            self.run(|| self.connection.query_row(query, [], body_of).optional())?;
-        let Some((row, bytes)) = body else { return Ok(None) };
-        let kept = Kept::from_bytes(&bytes).filter(|_| self.agrees(Of::Bounds, row, &bytes));
-        if kept.is_none() {
+    /// again. What is odd is known by the last part.
+    fn kept_bounds(&self) -> Result<Option<(Odds, Vec<KeptBounds>)>, StoreError> {
+        let sums = self.sums(Of::Bounds)?;
+        let parts: Option<Vec<Kept>> = self.run(|| {
+            let mut query = self.connection.prepare("SELECT id, body FROM bounds ORDER BY id")?;
+            let part = |row: &rusqlite::Row<'_>| {
+                let (id, bytes) = (row.get(0)?, row.get_ref(1)?.as_blob().unwrap_or_default());
+                Ok(Kept::from_bytes(bytes).filter(|_| sums.agree(id, bytes)))
+            };
+            query.query_map([], part)?.collect()
+        })?;
+        let Some(mut parts) = parts else {
             self.note(
                 "the library's bounds cannot be read; all faces are, and bounds are made again".to_owned(),
             );
-        }
+            return Ok(None);
+        };
         let sum = self.model_sum()?;
-        Ok(kept.filter(|kept| kept.model == sum))
+        let Some(last) = parts.last_mut() else { return Ok(None) };
+        let odds = Odds { model: last.model, odd: std::mem::take(&mut last.odd) };
+        let are_of_model = parts.iter().all(|part| part.model == sum);
+        Ok(are_of_model.then(|| (odds, parts.into_iter().map(|part| part.bounds).collect())))
+    }
+
+    /// Keeps bounds, inside the caller's transaction.
+    fn put_bounds(&self, bounds: &BoundsNow) -> Result<(), StoreError> {
+        let (of_others, body) = match bounds {
+            BoundsNow::All(body) => ("DELETE FROM bounds", body),
+            BoundsNow::Since(body) => ("DELETE FROM bounds WHERE id > (SELECT min(id) FROM bounds)", body),
+        };
+        self.run(|| {
+            self.connection.execute(of_others, [])?;
+            self.connection.execute("INSERT INTO bounds (body) VALUES (?1)", [body])
+        })?;
+        self.seal(Of::Bounds, self.connection.last_insert_rowid(), body)
     }
 
     /// How many bounds are not as they were stored.

@@ -6,7 +6,7 @@
 //! of one person have in all draws (`model/face/envelope.rs`). It is read for those whom the first does not
 //! rule out; whom neither does, their faces.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -44,8 +44,8 @@ pub const NO_ENVELOPE: u32 = u32::MAX;
 /// What was kept of a posterior, for faces that may have other numbers now.
 #[derive(Clone, Debug)]
 pub struct Bounded<'a> {
-    /// What was kept.
-    pub kept: &'a KeptBounds,
+    /// What was kept, in parts.
+    pub kept: &'a [KeptBounds],
     /// What each face is known by, whatever its number.
     pub key_of: &'a [u64],
     /// Where envelopes are.
@@ -101,33 +101,35 @@ impl Posterior {
         let mut posterior = Self::outlined(target, draws, Some(Arc::new(target.clone())));
         let n_groups = posterior.n_groups();
         posterior.groups = vec![OnceLock::new(); n_groups];
-        posterior.screen.keep(kept.groups.len(), &kept.values)?;
         let places = posterior.places(bounded.key_of, kept);
         let new: Vec<usize> = (0..n_groups).filter(|&group| places[group].is_none()).collect();
         let n_new: usize = new.iter().map(|&group| posterior.members(group).len()).sum();
         if n_new > FEW.max(posterior.n_faces() / ONE_IN) {
             return None;
         }
-        if !places.iter().copied().eq((0..kept.groups.len()).map(Some)) {
-            posterior.screen.rearrange(&places);
-        }
+        let parts: Vec<(usize, &[f32])> =
+            kept.iter().map(|part| (part.groups.len(), &part.values[..])).collect();
+        posterior.screen.keep(&parts, &places)?;
         new.par_iter().for_each(|&group| _ = posterior.group(group));
         for group in new {
             let made = posterior.groups[group].get().expect("it has just been made");
             posterior.screen.refresh(group, made, &target.model().face, &[]);
         }
-        let number_of = |place: &Option<usize>| place.map_or(NO_ENVELOPE, |place| kept.envelopes[place]);
+        let number_of = |place: &Option<(usize, usize)>| {
+            place.map_or(NO_ENVELOPE, |(part, place)| kept[part].envelopes[place])
+        };
         let number_of = places.iter().map(number_of).collect();
         let closer = |source| Closer { source, number_of, read: Mutex::default() };
         posterior.closer = bounded.envelopes.clone().map(closer);
         Some(posterior)
     }
 
-    /// Where each group is among those that bounds were kept of.
-    fn places(&self, key_of: &[u64], kept: &KeptBounds) -> Vec<Option<usize>> {
-        let is_whole = kept.envelopes.len() == kept.groups.len();
-        let place_of: HashMap<u64, usize> =
-            kept.groups.iter().copied().zip(0..).filter(|_| is_whole).collect();
+    /// Where each group is among those that bounds were kept of: in which part, and where there.
+    fn places(&self, key_of: &[u64], kept: &[KeptBounds]) -> Vec<Option<(usize, usize)>> {
+        let mut place_of: HashMap<u64, (usize, usize)> = HashMap::new();
+        for (part, of) in kept.iter().enumerate().filter(|(_, of)| of.envelopes.len() == of.groups.len()) {
+            place_of.extend(of.groups.iter().zip(0..).map(|(&key, place)| (key, (part, place))));
+        }
         let keys = self.group_keys(key_of).into_iter();
         keys.map(|key| place_of.get(&key).copied()).collect()
     }
@@ -146,13 +148,20 @@ impl Posterior {
     }
 
     /// What [`Posterior::with_bounds`] needs, with the envelopes that [`Posterior::envelopes`] makes, or
-    /// those that were kept before.
-    pub fn bounds(&self, key_of: &[u64]) -> KeptBounds {
+    /// those that were kept before; of all groups but those that are known.
+    pub fn bounds(&self, key_of: &[u64], known: &[u64]) -> KeptBounds {
         let envelopes = match &self.closer {
             Some(closer) => closer.number_of.clone(),
             None => self.envelope_numbers(),
         };
-        KeptBounds { groups: self.group_keys(key_of), envelopes, values: self.screen.kept() }
+        let known: HashSet<u64> = known.iter().copied().collect();
+        let keys = self.group_keys(key_of);
+        let places: Vec<usize> = (0..keys.len()).filter(|&group| !known.contains(&keys[group])).collect();
+        KeptBounds {
+            groups: places.iter().map(|&group| keys[group]).collect(),
+            envelopes: places.iter().map(|&group| envelopes[group]).collect(),
+            values: self.screen.kept(&places),
+        }
     }
 
     /// Per group the number of its envelope: that of the group that its first face has in the first draw,
@@ -287,11 +296,16 @@ mod tests {
         }
         let source: Arc<dyn Envelopes> = Arc::new(Here(envelopes));
         let key_of: Vec<u64> = (0..target.data().n_faces() as u64).map(|face| 3 * face + 1).collect();
-        let mut bounds = whole.bounds(&key_of);
+        let mut bounds = whole.bounds(&key_of, &[]);
         // Here every group has one, however small.
         bounds.envelopes =
             groups.iter().map(|&group| home_of[whole.members(group as usize)[0].index()]).collect();
-        let bounded = Bounded { kept: &bounds, key_of: &key_of, envelopes: Some(source) };
+        // The second group is kept apart.
+        let apart = whole.bounds(&key_of, &[&bounds.groups[..1], &bounds.groups[2..]].concat());
+        assert_eq!(apart.groups, bounds.groups[1..2]);
+        let apart = KeptBounds { envelopes: bounds.envelopes[1..2].to_vec(), ..apart };
+        bounds.groups[1] = 0;
+        let bounded = Bounded { kept: &[bounds, apart], key_of: &key_of, envelopes: Some(source) };
         let kept = Posterior::with_bounds(&target, &draws, &bounded).unwrap();
         (target, whole, kept)
     }

@@ -106,47 +106,50 @@ impl Screen {
         }
     }
 
-    /// What is known of the identities, to be kept.
-    pub fn kept(&self) -> Vec<f32> {
-        let n_sums = self.n_columns * self.n_axes;
-        let n_constants = self.n_columns.div_ceil(LANES) * LANES * self.n_fields();
-        [&self.sums[..n_sums], &self.constants[..n_constants]].concat()
+    /// What is known of the identities at some places, to be kept.
+    pub fn kept(&self, places: &[usize]) -> Vec<f32> {
+        let n = self.n_axes;
+        let n_constants = places.len().next_multiple_of(LANES) * self.n_fields();
+        let mut out = Vec::with_capacity(places.len() * n + n_constants);
+        places.iter().for_each(|&place| out.extend_from_slice(&self.sums[place * n..(place + 1) * n]));
+        let mut constants = vec![f32::NEG_INFINITY; n_constants];
+        for (to, &from) in places.iter().enumerate() {
+            (0..self.n_fields())
+                .for_each(|field| constants[self.at(to, field)] = self.constants[self.at(from, field)]);
+        }
+        out.extend(constants);
+        out
     }
 
-    /// Starts again with identities of which this was kept; `None` where it cannot be of so many, or of
-    /// another model.
-    pub fn keep(&mut self, n_columns: usize, kept: &[f32]) -> Option<()> {
-        let (sums, constants) = kept.split_at_checked(n_columns * self.n_axes)?;
-        let n_padded = n_columns.next_multiple_of(LANES);
-        if constants.len() != n_padded * self.n_fields() {
-            return None;
-        }
-        (self.n_columns, self.constants) = (n_columns, constants.to_vec());
-        self.sums.clear();
-        self.sums.extend_from_slice(sums);
-        self.sums.resize(n_padded * self.n_axes, 0.0);
+    /// Starts again with identities of which this was kept, in parts, each with how many it is of: per
+    /// identity its part and its place there. Those that are nowhere are to be made known by
+    /// [`Screen::refresh`]. `None` where a part cannot be of so many, or of another model.
+    pub fn keep(&mut self, parts: &[(usize, &[f32])], places: &[Option<(usize, usize)>]) -> Option<()> {
+        let split = |&(n, values): &(usize, &'_ [f32])| {
+            let is_of_them = values.len() == n * self.n_axes + n.next_multiple_of(LANES) * self.n_fields();
+            is_of_them.then_some(n * self.n_axes)
+        };
+        let begins: Vec<usize> = parts.iter().map(split).collect::<Option<_>>()?;
+        let (n, n_padded) = (self.n_axes, places.len().next_multiple_of(LANES));
         self.looks.clear();
         self.tiles.clear();
-        Some(())
-    }
-
-    /// The identities that were at some places, one after the other, and room for those that were nowhere,
-    /// which are to be made known by [`Screen::refresh`].
-    pub fn rearrange(&mut self, places: &[Option<usize>]) {
-        let before = self.clone();
-        let (n, n_padded) = (self.n_axes, places.len().next_multiple_of(LANES));
         self.n_columns = places.len();
-        self.sums = vec![0.0; n_padded * n];
-        self.tiles.clear();
+        self.sums = Vec::with_capacity(n_padded * n);
         self.constants = vec![f32::NEG_INFINITY; n_padded * self.n_fields()];
         for (place, from) in places.iter().enumerate() {
-            let Some(from) = *from else { continue };
-            self.sums[place * n..(place + 1) * n].copy_from_slice(&before.sums[from * n..(from + 1) * n]);
+            let Some((part, from)) = *from else {
+                self.sums.resize((place + 1) * n, 0.0);
+                continue;
+            };
+            let (sums, constants) = parts[part].1.split_at(begins[part]);
+            self.sums.extend_from_slice(&sums[from * n..(from + 1) * n]);
             for field in 0..self.n_fields() {
                 let to = self.at(place, field);
-                self.constants[to] = before.constants[before.at(from, field)];
+                self.constants[to] = constants[self.at(from, field)];
             }
         }
+        self.sums.resize(n_padded * n, 0.0);
+        Some(())
     }
 
     /// An identity arrives; the faces of some rows are to know it.
