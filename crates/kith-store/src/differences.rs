@@ -4,15 +4,18 @@
 //! stays as it is; a body says by how it is to be changed. Identities are numbered anew by every move, so
 //! that a body says, too, what those of its base are called in it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use kith::chain::Globals;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::NameRow;
 use crate::lists::{List, numbers_of, put_numbers};
 use crate::memory::{Body, Stored};
+use crate::sums::Of;
+use crate::{Library, StoreError};
 
 /// What a body begins with that is written so: no list is that long.
 const MARK: [u8; 4] = [0xff; 4];
@@ -199,4 +202,45 @@ pub(crate) fn read(bytes: &[u8], known: &Known) -> Option<Stored> {
         body: body_of(rest)?,
         bases,
     })
+}
+
+impl Library {
+    /// Some bases, those that can be read.
+    pub(crate) fn bases(&self, rows: impl Iterator<Item = i64>) -> Result<Known, StoreError> {
+        let rows: BTreeSet<i64> = rows.collect();
+        let mut bodies = Vec::new();
+        for row in rows {
+            let query = format!("SELECT id, body FROM bases WHERE id = {row}");
+            bodies.extend(self.rows_and_bodies(&query)?);
+        }
+        bodies.retain(|(row, body)| self.agrees(Of::Base, *row, body));
+        let read = |(row, body): &(i64, Vec<u8>)| Some((*row, Arc::new(List::unpack_flat(body)?)));
+        Ok(bodies.par_iter().filter_map(read).collect())
+    }
+
+    /// Gives bases that are new their rows, inside the caller's transaction.
+    pub(crate) fn put_bases<'w>(
+        &self,
+        written: impl Iterator<Item = &'w mut Written>,
+    ) -> Result<(), StoreError> {
+        // A base that several draws have is the same in memory.
+        let mut rows: Vec<(Arc<List>, i64)> = Vec::new();
+        for base in written.flat_map(|draw| &mut draw.bases) {
+            let Base { row: None, list } = base else { continue };
+            let known = rows.iter().find(|(known, _)| Arc::ptr_eq(known, list)).map(|known| known.1);
+            base.row = Some(match known {
+                Some(row) => row,
+                None => {
+                    let body = list.pack_flat();
+                    let insert = "INSERT INTO bases (body) VALUES (?1)";
+                    self.run(|| self.connection.execute(insert, [&body]))?;
+                    let row = self.connection.last_insert_rowid();
+                    self.seal(Of::Base, row, &body)?;
+                    rows.push((list.clone(), row));
+                    row
+                }
+            });
+        }
+        Ok(())
+    }
 }

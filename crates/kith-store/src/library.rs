@@ -422,7 +422,7 @@ mod tests {
         let reader = Library::open(&path).unwrap();
         let seen = writer.write(|_| {
             writer.set(EMBEDDING, "half-done".to_owned())?;
-            Ok((reader.get(EMBEDDING)?, reader.snapshot()?.rows.keys))
+            Ok((reader.get(EMBEDDING)?, reader.snapshot()?.rows.keys.to_vec()))
         });
         assert_eq!(seen.unwrap(), (None, vec!["a".to_owned()]));
         assert_eq!(reader.get(EMBEDDING).unwrap().as_deref(), Some("half-done"));

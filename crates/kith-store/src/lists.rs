@@ -67,7 +67,7 @@ impl List {
         Some(list)
     }
 
-    /// As bytes that take more room and are read at once: how many runs, the first row and the length of each,
+    /// As bytes that take more room and are read at once: how many runs, the first row and length of each,
     /// and numbers, all as wide as the largest needs.
     pub fn pack_flat(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(64 + 2 * self.numbers.len());
@@ -254,7 +254,7 @@ impl List {
     }
 
     /// Whether these are the rows, in their order.
-    fn are_rows<R: Copy + Into<i64>>(&self, rows: &[R]) -> bool {
+    pub fn are_rows<R: Copy + Into<i64>>(&self, rows: &[R]) -> bool {
         let is_run = |(&(first, begin), end): (&(i64, usize), usize)| {
             (0..).zip(&rows[begin..end]).all(|(k, &row)| first + k == row.into())
         };

@@ -5,15 +5,15 @@
 //! come or gone.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::Arc;
 
-use kith::chain::{Draw, Globals, Memory};
+use kith::chain::{Draw, Globals, Memory, Remembered};
 use kith::ids::LabelId;
+use kith::target::Target;
 use rayon::prelude::*;
 use rusqlite::{Connection, params};
 use serde::{Deserialize, Serialize};
 
-use crate::differences::{self, Base, Bases, Known, Written, section};
+use crate::differences::{self, Bases, Known, Written, section};
 use crate::ids::{FaceRow, FrameRow, NameRow};
 use crate::lists::List;
 use crate::snapshot::Rows;
@@ -79,26 +79,20 @@ pub(crate) struct Before {
 
 impl Bodies {
     pub(crate) fn of(chains: &[Draw], draws: &[Draw], rows: &Rows, before: &Before) -> Self {
-        let (nothing, written_by) = (Bases::default(), [&before.draws, &before.chains]);
+        let nothing = Bases::default();
         let written = |draw: &Draw, before: Option<&Bases>, others: &Bases| {
             Written::of(&stored(draw, rows), before.unwrap_or(&nothing), others)
         };
         let first = draws.first().map(|draw| written(draw, before.draws.first(), &nothing));
         // All seats are like those of the first draw.
         let others = first.as_ref().map_or(&nothing, |first| &first.bases);
-        let [mut rest, chains] = [draws.get(1..).unwrap_or_default(), chains]
-            .into_iter()
-            .zip([1, 0])
-            .zip(written_by)
-            .map(|((draws, skipped), before)| {
-                let all = draws.par_iter().enumerate();
-                all.map(|(place, draw)| written(draw, before.get(place + skipped), others)).collect()
-            })
-            .collect::<Vec<Vec<Written>>>()
-            .try_into()
-            .unwrap_or_else(|_| unreachable!("two were made of two"));
-        let draws = first.into_iter().chain(rest.drain(..)).collect();
-        Self { chains, draws }
+        let all = |draws: &[Draw], before: &[Bases]| -> Vec<Written> {
+            let places = draws.par_iter().enumerate();
+            places.map(|(place, draw)| written(draw, before.get(place), others)).collect()
+        };
+        let chains = all(chains, &before.chains);
+        let rest = all(draws.get(1..).unwrap_or_default(), before.draws.get(1..).unwrap_or_default());
+        Self { chains, draws: first.into_iter().chain(rest).collect() }
     }
 }
 
@@ -179,6 +173,26 @@ impl Stored {
             return None;
         }
         let name_weights = self.name_weights(rows).into_iter().collect::<Option<_>>()?;
+        let mut draw = self.of_faces(rows)?;
+        draw.globals.name_weights = name_weights;
+        Some(draw)
+    }
+
+    /// As a draw that is to take in what was said since.
+    fn remembered(self, rows: &Rows, target: &Target) -> Remembered {
+        let is_of = self.seats.are_rows(&rows.faces)
+            && self.contexts.are_rows(&rows.frames)
+            && (self.scales.len() == 0 || self.scales.are_rows(&rows.faces));
+        if !is_of {
+            return Remembered::Part(Box::new(self.memory(rows)));
+        }
+        let name_weights = self.name_weights(rows);
+        let draw = self.of_faces(rows).expect("it is of these faces and frames");
+        Remembered::new(draw, name_weights, target)
+    }
+
+    /// As a draw without the weights of names, when it is about exactly these faces and frames.
+    fn of_faces(self, rows: &Rows) -> Option<Draw> {
         let names = self.names(rows);
         let Self { seats, contexts, scales, body, .. } = self;
         let scales = match scales.len() {
@@ -193,7 +207,7 @@ impl Stored {
             contexts: contexts.of_exactly(&rows.frames)?,
             names,
             people: body.people,
-            globals: body.globals.with_names(name_weights),
+            globals: body.globals.with_names(Vec::new()),
         })
     }
 
@@ -213,8 +227,13 @@ impl Stored {
 }
 
 /// What is remembered of draws, as they are stored.
-pub(crate) fn memories_of(bodies: &[Stored], rows: &Rows) -> Vec<Memory> {
+fn memories_of(bodies: &[Stored], rows: &Rows) -> Vec<Memory> {
     bodies.par_iter().map(|stored| stored.memory(rows)).collect()
+}
+
+/// What is remembered of draws, to take in what was said since.
+pub(crate) fn remembered(bodies: Vec<Stored>, rows: &Rows, target: &Target) -> Vec<Remembered> {
+    bodies.into_par_iter().map(|stored| stored.remembered(rows, target)).collect()
 }
 
 /// The draws, when they are about exactly these faces, frames and names.
@@ -280,7 +299,7 @@ impl Library {
         Ok((bodies, n_unreadable))
     }
 
-    fn rows_and_bodies(&self, query: &str) -> Result<Vec<(i64, Vec<u8>)>, StoreError> {
+    pub(crate) fn rows_and_bodies(&self, query: &str) -> Result<Vec<(i64, Vec<u8>)>, StoreError> {
         self.run(|| {
             let mut query = self.connection.prepare(query)?;
             // What is no blob is no body.
@@ -291,25 +310,13 @@ impl Library {
         })
     }
 
-    /// Some bases, those that can be read.
-    fn bases(&self, rows: impl Iterator<Item = i64>) -> Result<Known, StoreError> {
-        let rows: BTreeSet<i64> = rows.collect();
-        let mut bodies = Vec::new();
-        for row in rows {
-            let query = format!("SELECT id, body FROM bases WHERE id = {row}");
-            bodies.extend(self.rows_and_bodies(&query)?);
-        }
-        bodies.retain(|(row, body)| self.agrees(Of::Base, *row, body));
-        let read = |(row, body): &(i64, Vec<u8>)| Some((*row, Arc::new(List::unpack_flat(body)?)));
-        Ok(bodies.par_iter().filter_map(read).collect())
-    }
-
     /// Remembers chains and draws in place of earlier ones, inside the caller's transaction.
     pub(crate) fn remember(&self, bodies: Bodies) -> Result<(), StoreError> {
         let connection = &self.connection;
         let all = "DELETE FROM chains; DELETE FROM draws; DELETE FROM bases";
         self.run(|| connection.execute_batch(all))?;
-        let Bodies { chains, draws } = self.with_bases(bodies)?;
+        let Bodies { mut chains, mut draws } = bodies;
+        self.put_bases(draws.iter_mut().chain(&mut chains))?;
         for body in draws.iter().map(Written::to_bytes) {
             self.run(|| connection.execute("INSERT INTO draws (body) VALUES (?1)", [&body]))?;
             self.seal(Of::Draw, connection.last_insert_rowid(), &body)?;
@@ -320,7 +327,8 @@ impl Library {
     /// Remembers chains in place of earlier ones, and draws that went on a little in the place of each,
     /// inside the caller's transaction. What was kept beside the draws stays.
     pub(crate) fn remember_in_place(&self, bodies: Bodies) -> Result<(), StoreError> {
-        let Bodies { chains, draws } = self.with_bases(bodies)?;
+        let Bodies { mut chains, mut draws } = bodies;
+        self.put_bases(draws.iter_mut().chain(&mut chains))?;
         let rows = |query: &str| -> Result<Vec<i64>, StoreError> {
             self.run(|| self.connection.prepare(query)?.query_map([], |row| row.get(0))?.collect())
         };
@@ -339,30 +347,6 @@ impl Library {
             self.run(|| self.connection.execute("DELETE FROM bases WHERE id = ?1", [row]))?;
         }
         Ok(())
-    }
-
-    /// Gives bases that are new their rows.
-    fn with_bases(&self, mut bodies: Bodies) -> Result<Bodies, StoreError> {
-        // A base that several draws have is the same in memory.
-        let mut rows: Vec<(Arc<List>, i64)> = Vec::new();
-        let Bodies { chains, draws } = &mut bodies;
-        for base in draws.iter_mut().chain(chains).flat_map(|draw| &mut draw.bases) {
-            let Base { row: None, list } = base else { continue };
-            let known = rows.iter().find(|(known, _)| Arc::ptr_eq(known, list)).map(|known| known.1);
-            base.row = Some(match known {
-                Some(row) => row,
-                None => {
-                    let body = list.pack_flat();
-                    let insert = "INSERT INTO bases (body) VALUES (?1)";
-                    self.run(|| self.connection.execute(insert, [&body]))?;
-                    let row = self.connection.last_insert_rowid();
-                    self.seal(Of::Base, row, &body)?;
-                    rows.push((list.clone(), row));
-                    row
-                }
-            });
-        }
-        Ok(bodies)
     }
 
     /// Remembers chains in place of earlier ones, inside the caller's transaction.

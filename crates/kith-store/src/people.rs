@@ -132,21 +132,20 @@ impl Library {
         let all: Vec<FaceId> = (0..rows.faces.len()).map(FaceId::new).collect();
         Ok(made_out(all, &before, draws, rows, touched))
     }
+}
 
-    /// The same where only some faces are somebody else now: everybody who has nothing to do with them is
-    /// left out.
-    pub(crate) fn made_out_near(
-        &self,
-        draws: &[Draw],
-        rows: &Rows,
-        touched: &BTreeSet<FaceId>,
-    ) -> Result<MadeOut, StoreError> {
-        let before = self.person_of_faces(rows)?;
-        let faces = company(touched, &before, draws);
-        let draws: Vec<Draw> = draws.iter().map(|draw| draw.of_some(&faces)).collect();
-        let before: Vec<Option<PersonId>> = faces.iter().map(|face| before[face.index()]).collect();
-        Ok(made_out(faces, &before, &draws, rows, Some(touched)))
-    }
+/// The same where only some faces are somebody else than they were: everybody who has nothing to do with them
+/// is left out.
+pub(crate) fn made_out_near(
+    draws: &[Draw],
+    rows: &Rows,
+    touched: &BTreeSet<FaceId>,
+    before: &[Option<PersonId>],
+) -> MadeOut {
+    let faces = company(touched, before, draws);
+    let draws: Vec<Draw> = draws.iter().map(|draw| draw.of_some(&faces)).collect();
+    let before: Vec<Option<PersonId>> = faces.iter().map(|face| before[face.index()]).collect();
+    made_out(faces, &before, &draws, rows, Some(touched))
 }
 
 /// Some faces, those who share a person with them in any draw, and all faces of whoever they were before.

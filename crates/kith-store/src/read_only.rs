@@ -123,7 +123,7 @@ mod tests {
         drop(writer);
         let before = std::fs::read(&path).unwrap();
         let reader = in_memory(&path).unwrap();
-        assert_eq!(reader.snapshot().unwrap().rows.keys, ["1", "2", "3"]);
+        assert_eq!(reader.snapshot().unwrap().rows.keys[..], ["1", "2", "3"]);
         assert_eq!(reader.log().unwrap().len(), 1);
         crate::Believed::open(&reader).unwrap();
         assert_eq!(reader.people().unwrap()[0].name.as_deref(), Some("Zo\u{eb}"));

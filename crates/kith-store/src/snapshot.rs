@@ -1,6 +1,7 @@
 //! The library as the model sees it: faces that are not ignored, in frames, with the statements that stand.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, Mutex};
 
 use kith::belief::stages;
 use kith::data::{DataError, Dataset, Embeddings, Label, Lengths, NewFace, Statement};
@@ -9,6 +10,7 @@ use kith::target::Target;
 use rusqlite::types::FromSql;
 
 use crate::ids::{EntryId, FaceRow, FrameRow, NameRow};
+use crate::keys::Keys;
 use crate::log::{Entry, IMPORT, Kind, OTHERS, ignored};
 use crate::sums::Of;
 use crate::{Library, StoreError, codec};
@@ -28,7 +30,7 @@ pub struct Rows {
     /// The row of each face.
     pub faces: Vec<FaceRow>,
     /// The id of each face that people use.
-    pub keys: Vec<String>,
+    pub keys: Keys,
     /// The row of each frame.
     pub frames: Vec<FrameRow>,
     /// The row of each known name.
@@ -68,24 +70,20 @@ impl Library {
     /// transaction. No face is set aside.
     pub(crate) fn outline(
         &self,
+        beside: &Arc<Mutex<Self>>,
         embeddings: impl FnOnce(&[FaceRow]) -> Result<Embeddings, DataError>,
     ) -> Result<Snapshot, StoreError> {
-        let snapshot = self.without_faces()?;
-        // Both are in indexes: the pages of embeddings are not touched.
-        let of_frame: Vec<(FrameRow, FaceRow)> =
-            self.pairs("SELECT frame, id FROM faces ORDER BY frame, id")?;
-        let mut keys: Vec<(FaceRow, String)> = self.pairs("SELECT id, key FROM faces")?;
-        keys.sort_unstable_by_key(|key| key.0);
-        let mut key_of = |row: FaceRow| match keys.binary_search_by_key(&row, |key| key.0) {
-            Ok(place) => std::mem::take(&mut keys[place].1),
-            Err(_) => String::new(),
-        };
-        let is_seen = |row: &FaceRow| !snapshot.rows.ignored.contains(row);
-        let of_frame = of_frame.into_iter().filter(|(_, row)| is_seen(row));
-        let faces: Vec<Row> =
-            of_frame.map(|(frame, id)| Row { id, key: key_of(id), frame, is_as_stored: true }).collect();
-        let rows: Vec<FaceRow> = faces.iter().map(|face| face.id).collect();
-        let mut snapshot = self.with_faces(snapshot, faces, embeddings(&rows)?)?;
+        let mut snapshot = self.without_faces()?;
+        // Both are in an index: the pages of embeddings are not touched.
+        let mut of_frame: Vec<(FaceRow, FrameRow)> =
+            self.pairs("SELECT id, frame FROM faces ORDER BY frame, id")?;
+        if !snapshot.rows.ignored.is_empty() {
+            of_frame.retain(|(row, _)| !snapshot.rows.ignored.contains(row));
+        }
+        let rows: Vec<FaceRow> = of_frame.iter().map(|face| face.0).collect();
+        let embeddings = embeddings(&rows)?;
+        snapshot.rows.keys = Keys::elsewhere(beside.clone(), &rows);
+        let mut snapshot = self.with_faces(snapshot, &of_frame, embeddings)?;
         snapshot.take_in_words()?;
         Ok(snapshot)
     }
@@ -94,7 +92,7 @@ impl Library {
     fn with_faces(
         &self,
         Snapshot { data, mut rows }: Snapshot,
-        faces: Vec<Row>,
+        faces: &[(FaceRow, FrameRow)],
         embeddings: Embeddings,
     ) -> Result<Snapshot, StoreError> {
         let contexts: HashMap<FrameRow, i64> = match data.contexts() {
@@ -107,13 +105,12 @@ impl Library {
         let numbers: HashMap<i64, ContextId> = numbers.collect();
         let mut frame_of: Vec<FrameId> = Vec::with_capacity(faces.len());
         rows.faces.reserve(faces.len());
-        rows.keys.reserve(faces.len());
-        for face in faces {
-            if rows.frames.last() != Some(&face.frame) {
-                rows.frames.push(face.frame);
+        for &(face, frame) in faces {
+            if rows.frames.last() != Some(&frame) {
+                rows.frames.push(frame);
             }
             frame_of.push(FrameId::new(rows.frames.len() - 1));
-            rows.push_face(face.id, face.key);
+            rows.push_face(face);
         }
         let given = |frame: &FrameRow| contexts.get(frame).and_then(|row| numbers.get(row)).copied();
         let contexts = rows.frames.iter().map(given).collect();
@@ -175,7 +172,7 @@ impl Library {
         self.pairs(&format!("SELECT id, name FROM {table} ORDER BY id"))
     }
 
-    fn pairs<A: FromSql, B: FromSql>(&self, query: &str) -> Result<Vec<(A, B)>, StoreError> {
+    pub(crate) fn pairs<A: FromSql, B: FromSql>(&self, query: &str) -> Result<Vec<(A, B)>, StoreError> {
         self.run(|| {
             let mut query = self.connection.prepare(query)?;
             query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
@@ -210,7 +207,10 @@ impl Library {
             return Err(DataError::Dimension { found, wanted: dimension }.into());
         }
         snapshot.rows.set_aside = leave_out_strange(&mut faces, &mut values, dimension);
-        self.with_faces(snapshot, faces, Embeddings::new(values, dimension)?)
+        let (rows, keys): (Vec<_>, Vec<String>) =
+            faces.into_iter().map(|face| ((face.id, face.frame), face.key)).unzip();
+        snapshot.rows.keys = keys.into();
+        self.with_faces(snapshot, &rows, Embeddings::new(values, dimension)?)
     }
 }
 
@@ -245,14 +245,13 @@ fn leave_out_strange(faces: &mut Vec<Row>, values: &mut Vec<f32>, dimension: usi
 }
 
 impl Rows {
-    fn push_face(&mut self, row: FaceRow, key: String) -> FaceId {
+    fn push_face(&mut self, row: FaceRow) -> FaceId {
         let face = FaceId::new(self.faces.len());
         if self.face_of.is_none() && self.faces.last() >= Some(&row) {
             self.face_of = Some(self.faces.iter().copied().zip((0..).map(FaceId)).collect());
         }
         self.face_of.iter_mut().for_each(|face_of| _ = face_of.insert(row, face));
         self.faces.push(row);
-        self.keys.push(key);
         face
     }
 
@@ -307,7 +306,11 @@ impl Rows {
             faces.iter().map(|(_, _, embedding)| NewFace { embedding, name: None }).collect();
         target.push_frame(context, &new)?;
         self.frames.push(frame);
-        Ok(faces.iter().map(|(row, key, _)| self.push_face(*row, key.clone())).collect())
+        let push = |(row, key, _): &(FaceRow, String, Vec<f32>)| {
+            self.keys.push(key.clone());
+            self.push_face(*row)
+        };
+        Ok(faces.iter().map(push).collect())
     }
 
     /// Names, denials and comparisons that were appended since. Acts that take away are not understood so.

@@ -2,11 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use kith::belief::people::matched;
-use kith::chain::Draw;
 use kith::ids::FaceId;
 use kith::predict::{Answer, Explained, NewPhoto};
-use rayon::prelude::*;
 
 use crate::belief::Believed;
 use crate::ids::PersonId;
@@ -62,7 +59,7 @@ impl Asked {
     /// [`Asked::prepare`].
     pub fn new(believed: Believed, library: &Library) -> Result<Self, StoreError> {
         let person_of = library.person_of_faces(&believed.rows)?;
-        let people = people_of_draws(believed.belief.draws(), &person_of);
+        let people = believed.belief.people_of_draws(&person_of);
         Ok(Self { believed, person_of, people })
     }
 
@@ -97,10 +94,16 @@ fn of_person(mut who: Who, own: Option<PersonId>, is_only: bool) -> Who {
 impl Believed {
     /// Who a face of the library is: what the draws say of its seat, all other faces staying where they are.
     pub fn who(&self, library: &Library, face: FaceId) -> Result<Who, StoreError> {
-        let mut person_of = library.person_of_faces(&self.rows)?;
+        // People are read while seats are weighed.
+        let (explained, person_of) = std::thread::scope(|scope| {
+            let explained = scope.spawn(|| self.belief.who_is(face));
+            let person_of = library.person_of_faces(&self.rows);
+            (explained.join(), person_of)
+        });
+        let explained = explained.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        let mut person_of = person_of?;
         let own = person_of[face.index()].take();
-        let explained = self.belief.who_is(face);
-        let who = who(explained, &people_of_draws(self.belief.draws(), &person_of));
+        let who = who(explained, &self.belief.people_of_draws(&person_of));
         Ok(of_person(who, own, !person_of.contains(&own)))
     }
 
@@ -112,7 +115,7 @@ impl Believed {
         photos: &[NewPhoto<'_>],
         after_photo: &(dyn Fn() + Sync),
     ) -> Result<Vec<Vec<Who>>, StoreError> {
-        let people = people_of_draws(self.belief.draws(), &library.person_of_faces(&self.rows)?);
+        let people = self.belief.people_of_draws(&library.person_of_faces(&self.rows)?);
         let explained = self.belief.why(photos, after_photo);
         let of_photo = |of_photo: Vec<Explained>| of_photo.into_iter().map(|one| who(one, &people)).collect();
         Ok(explained.into_iter().map(of_photo).collect())
@@ -136,17 +139,6 @@ fn who(explained: Explained, people: &[Vec<Option<PersonId>>]) -> Who {
     let why = ranked(factors);
     let person = why.iter().find_map(|why| Some((why.person?, why.p)));
     Who { answer: explained.answer, person, why }
-}
-
-/// The person of each identity of each draw, by most faces in common, nobody twice.
-fn people_of_draws(draws: &[Draw], person_of: &[Option<PersonId>]) -> Vec<Vec<Option<PersonId>>> {
-    let of_draw = |draw: &Draw| -> Vec<Option<PersonId>> {
-        let people = matched(&draw.partition(), person_of);
-        (0..draw.n_identities() as u32)
-            .map(|identity| people.get(draw.person(identity) as usize).copied().flatten())
-            .collect()
-    };
-    draws.par_iter().map(of_draw).collect()
 }
 
 /// A draw weighs as much in the factors of a person as it believes in that person.

@@ -149,7 +149,7 @@ fn faces(library: &Library, options: &ExportOptions) -> anyhow::Result<Outcome> 
     let snapshot = library.snapshot()?;
     library.take_notes().into_iter().for_each(note);
     let mut table = FaceTable::new(in_order(&snapshot.data)?);
-    table.faces = snapshot.rows.keys.clone();
+    table.faces = snapshot.rows.keys.to_vec();
     let columns = library.columns(&snapshot.rows)?;
     table.frames = columns.frames;
     table.truth = columns.truth;

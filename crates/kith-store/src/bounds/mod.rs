@@ -3,6 +3,7 @@
 
 mod kept;
 mod reader;
+mod stored;
 #[cfg(test)]
 mod tests;
 
@@ -15,18 +16,20 @@ use kith::belief::{Belief, Nearby, Since, stages};
 use kith::chain::Draw;
 use kith::data::{Dataset, Embeddings, Lengths};
 use kith::ids::FaceId;
-use kith::predict::{Bounded, Envelopes, KeptBounds};
+use kith::predict::{Bounded, Envelopes};
 use kith::target::Target;
 use rusqlite::params;
 
-use self::kept::{Kept, Odds};
+use self::kept::Kept;
 use self::reader::{Reader, StoredEnvelopes};
+use self::stored::BoundsNow;
 use crate::belief::Believed;
 use crate::ids::{EntryId, FaceRow, NameRow, PersonId};
 use crate::log::ignored;
-use crate::memory::{Before, Bodies, Stored, draws_of, memories_of};
-use crate::meta::{BELIEVED, MODEL, SEED, SETTINGS};
+use crate::memory::{Before, Bodies, Stored, draws_of, remembered};
+use crate::meta::{BELIEVED, SEED};
 use crate::model::model;
+use crate::people::made_out_near;
 use crate::snapshot::{Rows, Snapshot};
 use crate::sums::Of;
 use crate::{Library, StoreError};
@@ -110,13 +113,6 @@ struct News {
     model: u32,
 }
 
-/// Bounds as they are to be stored.
-enum BoundsNow {
-    All(Vec<u8>),
-    /// Those of groups that came since all were stored.
-    Since(Vec<u8>),
-}
-
 /// Which draws there are, up to which entry of the log they know, and which bases they were written by.
 type Read = (Option<i64>, Option<EntryId>, Option<i64>);
 
@@ -132,8 +128,10 @@ impl Outlined {
         let Believed { belief, rows } = &self.believed;
         let bodies = Bodies::of(chains, belief.draws(), rows, before);
         let bounds = self.bounds_since(news);
-        let people = library.made_out_near(belief.draws(), rows, moved)?;
-        let named = if moved.is_empty() { self.named(said, library)? } else { Vec::new() };
+        let person_of = library.person_of_faces(rows)?;
+        let named = if moved.is_empty() { self.named(said, &person_of) } else { Vec::new() };
+        let are_others = !moved.is_empty() || *is_smaller;
+        let people = are_others.then(|| made_out_near(belief.draws(), rows, moved, &person_of));
         let kept = library.write(|connection| {
             // Another process may have learnt meanwhile, or begun to; then it will be asked again.
             if library.read_so_far()? != *read || library.model_sum()? != *model {
@@ -141,9 +139,7 @@ impl Outlined {
             }
             library.remember_in_place(bodies)?;
             library.put_bounds(&bounds)?;
-            if !moved.is_empty() || *is_smaller {
-                library.set_people(&people, rows)?;
-            }
+            people.iter().try_for_each(|people| library.set_people(people, rows))?;
             for (person, name, p) in named {
                 let update = "UPDATE people SET name = ?2, name_p = ?3 WHERE id = ?1";
                 library.run(|| connection.execute(update, params![person, name, p]))?;
@@ -166,17 +162,16 @@ impl Outlined {
     fn named(
         &self,
         said: &BTreeSet<FaceId>,
-        library: &Library,
-    ) -> Result<Vec<(PersonId, Option<NameRow>, f64)>, StoreError> {
+        person_of: &[Option<PersonId>],
+    ) -> Vec<(PersonId, Option<NameRow>, f64)> {
         let Believed { belief, rows } = &self.believed;
-        let person_of = library.person_of_faces(rows)?;
         let people: BTreeSet<PersonId> = said.iter().filter_map(|face| person_of[face.index()]).collect();
         let named = |person: PersonId| {
             let is_their = |face: &FaceId| person_of[face.index()] == Some(person);
             let name = name_of(&belief.faces().filter(is_their).collect::<Vec<_>>(), belief.draws());
             (person, name.map(|(label, _)| rows.names[label.index()]), name.map_or(0.0, |name| name.1))
         };
-        Ok(people.into_iter().map(named).collect())
+        people.into_iter().map(named).collect()
     }
 }
 
@@ -256,8 +251,7 @@ impl Library {
         let chains = self.chains()?;
         let bases = |bodies: &[Stored]| bodies.iter().map(|stored| stored.bases.clone()).collect();
         let before = Before { chains: bases(&chains), draws: bases(&bodies) };
-        let (chains, draws) = (memories_of(&chains, &rows), memories_of(&bodies, &rows));
-        drop(bodies);
+        let [chains, draws] = [chains, bodies].map(|bodies| remembered(bodies, &rows, &target));
         let is_smaller = self.n_members()? + new.len() > rows.faces.len();
         let unsaid = rows.unsaid_since(since);
         let since = Since { chains, draws, said: said.clone(), unsaid, seed: (seed, moment) };
@@ -286,7 +280,7 @@ impl Library {
         let (outline, draws) = std::thread::scope(|scope| {
             let other = beside.clone();
             let draws = scope.spawn(move || draws(other));
-            let outline = self.outline(|rows| {
+            let outline = self.outline(beside, |rows| {
                 let reader = Reader::of(beside.clone(), rows.to_vec(), dimension, is_sound);
                 Embeddings::elsewhere(Box::new(reader), dimension)
             });
@@ -349,75 +343,6 @@ impl Library {
         let n_numbers = self.n_faces()?.saturating_mul(self.dimension()?.unwrap_or(0));
         Ok(is_file && n_numbers >= self.many_numbers.get())
     }
-
-    /// What says whether bounds are of the model that is there, and kept as they are kept now.
-    pub(crate) fn model_sum(&self) -> Result<u32, StoreError> {
-        let texts = [self.get(MODEL)?, self.get(SETTINGS)?].map(Option::unwrap_or_default);
-        Ok(crc32fast::hash([&texts.join("\n"), kept::LAYOUT].concat().as_bytes()))
-    }
-
-    /// What is kept beside the draws, unless it is of another model, or not as it was stored: then it is made
-    /// again. What is odd is known by the last part.
-    fn kept_bounds(&self) -> Result<Option<(Odds, Vec<KeptBounds>)>, StoreError> {
-        let sums = self.sums(Of::Bounds)?;
-        let parts: Option<Vec<Kept>> = self.run(|| {
-            let mut query = self.connection.prepare("SELECT id, body FROM bounds ORDER BY id")?;
-            let part = |row: &rusqlite::Row<'_>| {
-                let (id, bytes) = (row.get(0)?, row.get_ref(1)?.as_blob().unwrap_or_default());
-                Ok(Kept::from_bytes(bytes).filter(|_| sums.agree(id, bytes)))
-            };
-            query.query_map([], part)?.collect()
-        })?;
-        let Some(mut parts) = parts else {
-            self.note(
-                "the library's bounds cannot be read; all faces are, and bounds are made again".to_owned(),
-            );
-            return Ok(None);
-        };
-        let sum = self.model_sum()?;
-        let Some(last) = parts.last_mut() else { return Ok(None) };
-        let odds = Odds { model: last.model, odd: std::mem::take(&mut last.odd) };
-        let are_of_model = parts.iter().all(|part| part.model == sum);
-        Ok(are_of_model.then(|| (odds, parts.into_iter().map(|part| part.bounds).collect())))
-    }
-
-    /// Keeps bounds, inside the caller's transaction.
-    fn put_bounds(&self, bounds: &BoundsNow) -> Result<(), StoreError> {
-        let (of_others, body) = match bounds {
-            BoundsNow::All(body) => ("DELETE FROM bounds", body),
-            BoundsNow::Since(body) => ("DELETE FROM bounds WHERE id > (SELECT min(id) FROM bounds)", body),
-        };
-        self.run(|| {
-            self.connection.execute(of_others, [])?;
-            self.connection.execute("INSERT INTO bounds (body) VALUES (?1)", [body])
-        })?;
-        self.seal(Of::Bounds, self.connection.last_insert_rowid(), body)
-    }
-
-    /// How many bounds are not as they were stored.
-    pub(crate) fn n_spoilt(&self, of: Of) -> Result<usize, StoreError> {
-        let query = if of == Of::Bounds {
-            "SELECT id, body FROM bounds"
-        } else {
-            "SELECT number, body FROM envelopes"
-        };
-        let sums = self.sums(of)?;
-        self.run(|| {
-            let mut query = self.connection.prepare(query)?;
-            let is_spoilt = |row: &rusqlite::Row<'_>| {
-                let (number, body) = body_of(row)?;
-                let is_read = of != Of::Bounds || Kept::from_bytes(&body).is_some();
-                Ok(!(is_read && sums.agree(number, &body)))
-            };
-            let spoilt: Vec<bool> = query.query_map([], is_spoilt)?.collect::<rusqlite::Result<_>>()?;
-            Ok(spoilt.into_iter().filter(|&is_spoilt| is_spoilt).count())
-        })
-    }
-}
-
-/// A row's number and its body; what is no blob is no body.
-fn body_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<(i64, Vec<u8>)> {
-    Ok((row.get(0)?, row.get_ref(1)?.as_blob().unwrap_or_default().to_vec()))
 }
 
 /// Whether any of some faces cannot be of the network of the others.

@@ -3,6 +3,7 @@
 use kith::predict::NewPhoto;
 
 use super::*;
+use crate::meta::SETTINGS;
 use crate::{Forget, Kind, NewFace, NewFrame, Saying, Who};
 
 const DIMENSION: usize = 32;
@@ -67,7 +68,7 @@ fn answers_by_bounds_are_those_of_all_faces_whoever_is_asked_about() {
     let library = library(&folder);
     assert!(n_bounds(&library) == 1 && is_outlined(&library));
     let whole = Believed::open(&library).unwrap();
-    for (face, key) in whole.belief.faces().zip(&whole.rows.keys).step_by(5) {
+    for (face, key) in whole.belief.faces().zip(whole.rows.keys.iter()).step_by(5) {
         assert_near(&who(&library, key), &whole.who(&library, face).unwrap(), key);
     }
     // Somebody known, somebody between two people, and somebody far from all.
@@ -127,7 +128,7 @@ fn assert_kept(library: &Library, what: &str) {
         library.kept_bounds().unwrap().unwrap().1.into_iter().flat_map(|part| part.groups).collect();
     assert!(bounds(&whole).groups.iter().all(|group| kept.contains(group)), "{what}");
     assert_eq!(kept.iter().collect::<BTreeSet<_>>().len(), kept.len(), "{what}: none is there twice");
-    for (face, key) in whole.belief.faces().zip(&whole.rows.keys).step_by(7) {
+    for (face, key) in whole.belief.faces().zip(whole.rows.keys.iter()).step_by(7) {
         assert_near(&who(library, key), &whole.who(library, face).unwrap(), &format!("{what}, {key}"));
     }
     let n_faces: usize = library.people().unwrap().iter().map(|person| person.faces.len()).sum();

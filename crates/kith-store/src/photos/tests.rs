@@ -93,7 +93,7 @@ fn a_face_that_cannot_be_told_is_left_out_until_something_is_said_of_it() {
     faces[2].0.is_unclear = true;
     let added = library.add_photos(&[photo("1", faces)], "toy").unwrap();
     assert_eq!((added.faces, added.unclear), (3, 2));
-    let seen = || library.snapshot().unwrap().rows.keys;
+    let seen = || library.snapshot().unwrap().rows.keys.to_vec();
     assert_eq!(seen(), ["trip/a.jpg#0"]);
     // What a person said last is not this.
     assert_eq!(library.undo("me", 1).unwrap(), []);

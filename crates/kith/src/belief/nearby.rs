@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::Belief;
 use super::hear::{MOST_TOUCHED, with_company};
-use crate::chain::{Draw, Memory, Moves};
+use crate::chain::{Draw, Moves, Remembered};
 use crate::ids::FaceId;
 use crate::predict::Bounded;
 use crate::random;
@@ -29,9 +29,9 @@ const ANYBODY: f64 = 1e-3;
 /// What happened since chains and draws were remembered.
 pub struct Since {
     /// The chains.
-    pub chains: Vec<Memory>,
+    pub chains: Vec<Remembered>,
     /// The draws.
-    pub draws: Vec<Memory>,
+    pub draws: Vec<Remembered>,
     /// The faces that something was said of, or that it was taken back of.
     pub said: BTreeSet<FaceId>,
     /// Those of which something was taken back.
@@ -82,8 +82,7 @@ impl Whom {
 impl Since {
     /// The faces that have arrived.
     fn newcomers(&self) -> BTreeSet<FaceId> {
-        let identities = self.draws.iter().flat_map(|memory| memory.identities.iter().enumerate());
-        identities.filter(|(_, identity)| identity.is_none()).map(|(face, _)| FaceId::new(face)).collect()
+        self.draws.iter().flat_map(Remembered::newcomers).collect()
     }
 }
 
@@ -93,7 +92,7 @@ impl Belief {
     pub fn nearby(target: Target, since: Since, bounded: &Bounded<'_>) -> Option<Nearby> {
         let (new, said) = (since.newcomers(), &since.said);
         let stream = since.seed.0.wrapping_add(since.seed.1 << 20);
-        let heard = |memory: Memory| memory.completed(stream, &target)?.heard(said, stream, &target);
+        let heard = |draw: Remembered| draw.heard(said, stream, &target);
         let chains: Option<Vec<Draw>> = since.chains.into_par_iter().map(heard).collect();
         let draws: Option<Vec<Draw>> = since.draws.into_par_iter().map(heard).collect();
         let (chains, draws) = (chains?, draws?);

@@ -4,8 +4,12 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
+use rayon::prelude::*;
+
+use super::Belief;
 use crate::chain::Draw;
 use crate::ids::{FaceId, LabelId};
+use crate::predict::Overlap;
 use crate::predict::representative::{certainty, representative};
 
 /// A partition of the faces, how sure it is, and what its parts are called.
@@ -88,6 +92,32 @@ fn names(of_face: &[u32], draws: &[Draw], n_names: usize) -> Vec<Option<(LabelId
     names.iter().map(best).collect()
 }
 
+impl Belief {
+    /// The person of each identity of each draw, by most faces in common, nobody twice; `person_of` has whose
+    /// each face is.
+    pub fn people_of_draws<P>(&self, person_of: &[Option<P>]) -> Vec<Vec<Option<P>>>
+    where
+        P: Copy + Ord + Send + Sync,
+    {
+        let of_draw = |(draw, people): (&Draw, Vec<Option<P>>)| {
+            let identities = 0..draw.n_identities() as u32;
+            identities.map(|identity| people.get(draw.person(identity) as usize).copied().flatten()).collect()
+        };
+        match self.draws.posterior.get() {
+            // Draws need not be gone through once more.
+            Some(posterior) => {
+                let pairs = posterior.overlaps(person_of).into_par_iter().zip(self.draws());
+                let matched = pairs.map(|(pairs, draw)| (draw, matched_pairs(pairs, draw.n_identities())));
+                matched.map(of_draw).collect()
+            }
+            None => {
+                let draws = self.draws().par_iter();
+                draws.map(|draw| of_draw((draw, matched(&draw.partition(), person_of)))).collect()
+            }
+        }
+    }
+}
+
 /// Matches clusters with people who were there before: of all pairs, the one with most faces in common first.
 /// Returns the person of each cluster; `None` is somebody new.
 pub fn matched<P: Copy + Ord>(of_face: &[u32], before: &[Option<P>]) -> Vec<Option<P>> {
@@ -111,7 +141,12 @@ pub fn matched<P: Copy + Ord>(of_face: &[u32], before: &[Option<P>]) -> Vec<Opti
         let runs = people.chunk_by(|a, b| a == b);
         pairs.extend(runs.filter_map(|run| Some(((cluster as u32, run[0]?), run.len()))));
     }
-    pairs.sort_by_key(|&((cluster, person), n)| (std::cmp::Reverse(n), person, cluster));
+    matched_pairs(pairs, n_clusters)
+}
+
+/// The same of pairs of a cluster and a person, each with how many faces they have in common.
+fn matched_pairs<P: Copy + Ord>(mut pairs: Vec<Overlap<P>>, n_clusters: usize) -> Vec<Option<P>> {
+    pairs.sort_unstable_by_key(|&((cluster, person), n)| (std::cmp::Reverse(n), person, cluster));
     let mut person_of = vec![None; n_clusters];
     let mut taken = BTreeSet::new();
     for ((cluster, person), _) in pairs {
@@ -125,6 +160,9 @@ pub fn matched<P: Copy + Ord>(of_face: &[u32], before: &[Option<P>]) -> Vec<Opti
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::belief::{Chains, Until};
+    use crate::cases;
+    use crate::chain::{Start, Watch};
 
     #[test]
     fn people_keep_their_ids_by_most_faces_in_common() {
@@ -135,5 +173,19 @@ mod tests {
         assert_eq!(matched(&of_face, &before), [Some(7), None, Some(9)]);
         assert_eq!(matched::<i64>(&of_face, &[None; 8]), [None, None, None]);
         assert_eq!(matched::<i64>(&[], &[]), []);
+    }
+
+    #[test]
+    fn people_of_draws_are_those_of_their_partitions_whether_or_not_they_were_pooled() {
+        for case in cases::weighed() {
+            let chains = Chains { n: 3, seed: 5 };
+            let mut belief = Belief::start(case.target.clone(), &[Start::Sequential], chains);
+            belief.learn(&Until { sweeps: Some(4), ..Until::agreed() }, &Watch::nobody());
+            let person_of: Vec<Option<u64>> =
+                belief.faces().map(|face| Some(face.index() as u64 * 7 % 5).filter(|&of| of > 0)).collect();
+            let plain = belief.people_of_draws(&person_of);
+            belief.posterior();
+            assert_eq!(belief.people_of_draws(&person_of), plain, "{}", case.name);
+        }
     }
 }

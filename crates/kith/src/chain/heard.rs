@@ -12,6 +12,56 @@ use crate::random::{self, Rng};
 use crate::state::{Name, Names, Votes};
 use crate::target::Target;
 
+/// A draw that is to take in what was said.
+#[derive(Clone, Debug)]
+pub enum Remembered {
+    /// One of these very faces, frames and identities. H is apart: it is `None` of names that were given
+    /// since.
+    Whole(Box<Draw>, Vec<Option<f64>>),
+    /// One of which some may have come or gone.
+    Part(Box<Memory>),
+}
+
+impl Remembered {
+    /// A draw of the faces and frames that there are, with H apart; as a [`Memory`] where an identity has no
+    /// faces, or there are contexts that it does not know.
+    pub fn new(draw: Draw, name_weights: Vec<Option<f64>>, target: &Target) -> Self {
+        let mut is_there = vec![false; draw.n_identities()];
+        draw.identities.iter().for_each(|&identity| is_there[identity as usize] = true);
+        let n_local = draw.globals.local_concentration.len();
+        let knows_contexts =
+            target.model().context.mode != ContextMode::Given || n_local >= target.data().contexts().len();
+        if is_there.iter().all(|&is_there| is_there) && knows_contexts {
+            return Self::Whole(Box::new(draw), name_weights);
+        }
+        let globals = draw.globals.with_names(name_weights);
+        Self::Part(Box::new(Memory { globals, ..Memory::of(&draw) }))
+    }
+
+    /// The faces that have arrived since.
+    pub fn newcomers(&self) -> impl Iterator<Item = FaceId> {
+        let identities = match self {
+            Self::Whole(..) => &[][..],
+            Self::Part(memory) => &memory.identities,
+        };
+        let places = identities.iter().enumerate().filter(|(_, identity)| identity.is_none());
+        places.map(|(face, _)| FaceId::new(face))
+    }
+
+    /// The draw after a step of names, as [`Memory::heard`], of the faces that there are.
+    pub fn heard(self, said: &BTreeSet<FaceId>, seed: u64, target: &Target) -> Option<Draw> {
+        match self {
+            Self::Part(memory) => memory.completed(seed, target)?.heard(said, seed, target),
+            Self::Whole(mut draw, name_weights) => {
+                let middle = target.model().face.middle_scale();
+                let scales = (0..).map(FaceId).zip(&mut draw.scales).filter(|(_, scale)| **scale == ODD);
+                scales.filter(|(face, _)| target.odd(*face).is_none()).for_each(|(_, scale)| *scale = middle);
+                Some(draw.heard(&name_weights, said, seed, target))
+            }
+        }
+    }
+}
+
 impl Memory {
     /// The same of the faces that there are: one that has arrived since is alone, somebody of whom nothing
     /// else is known, and an identity whose faces have all left has given its weight back (D2). A frame has
@@ -103,12 +153,25 @@ impl Memory {
     /// was said take a name that was given them, as [`super::Chain::heed`] has it. `None` where it is not
     /// complete ([`Memory::completed`]). ln of the joint density is not worked out.
     pub fn heard(mut self, said: &BTreeSet<FaceId>, seed: u64, target: &Target) -> Option<Draw> {
+        let name_weights = std::mem::take(&mut self.globals.name_weights);
+        Some(self.into_draw()?.heard(&name_weights, said, seed, target))
+    }
+}
+
+impl Draw {
+    fn heard(
+        mut self,
+        name_weights: &[Option<f64>],
+        said: &BTreeSet<FaceId>,
+        seed: u64,
+        target: &Target,
+    ) -> Self {
         let data = target.data();
         let mut rng = random::stream(seed, u64::from(self.chain) << 32 | self.sweep);
-        let mut names = self.names_now(target, &mut rng)?;
+        let mut names = self.names_now(name_weights, target, &mut rng);
         for &face in said {
             let Some(label) = data.label(face).filter(|label| label.is_word) else { continue };
-            let identity = IdentityId(self.identities[face.index()]?);
+            let identity = IdentityId(self.identities[face.index()]);
             let is_given =
                 |name| matches!(name, Name::Known(name) if names.heard(identity).n_given(name) > 0);
             if !is_given(names.of(identity)) {
@@ -122,32 +185,30 @@ impl Memory {
             Name::Unknown => None,
         };
         self.names = identities.iter().map(name).collect();
-        let weights = names.all().map(|name| Some(names.ln_weight(name).exp())).collect();
-        self.globals = self.globals.with_names(weights);
+        self.globals.name_weights = names.all().map(|name| names.ln_weight(name).exp()).collect();
         (self.globals.name_concentration, self.globals.error_rate) =
             (names.concentration(), names.error_rate());
         self.globals.ln_joint = f64::NAN;
-        self.into_draw()
+        self
     }
+
     /// Names as they are remembered, those that were given since, and what was said of all faces.
-    fn names_now(&self, target: &Target, rng: &mut Rng) -> Option<Names> {
+    fn names_now(&self, name_weights: &[Option<f64>], target: &Target, rng: &mut Rng) -> Names {
         let (model, data) = target.parts();
         let mut names = Names::new(model);
         names.concentration = self.globals.name_concentration;
         names.error_rate = self.globals.error_rate;
         names.extend(data, &model.name, rng);
-        recall_name_weights(self, &mut names);
+        recall_name_weights(name_weights, &mut names);
         let mut heard = vec![Votes::default(); self.names.len()];
-        for (face, identity) in data.faces().zip(&self.identities) {
-            if data.given_name(face).is_some() || !data.evidence().denials(face).is_empty() {
-                heard[(*identity)? as usize].add_face(face, data);
-            }
+        for face in data.spoken_of() {
+            heard[self.identities[face.index()] as usize].add_face(face, data);
         }
         let is_known = |label: &LabelId| label.index() < data.names().len();
         for (name, heard) in self.names.iter().zip(heard) {
             names.push(name.filter(is_known).map_or(Name::Unknown, Name::Known), heard);
         }
-        Some(names)
+        names
     }
 }
 
@@ -163,11 +224,12 @@ mod tests {
         let mut n_named = 0;
         for case in cases::all() {
             let (state, target) = prior::draw(&case.target, &mut driver(31));
-            let memory = Memory::of(&Draw::of(&state, 0, 0, &target));
-            let names = memory.names_now(&target, &mut driver(32)).unwrap();
-            for (face, identity) in target.data().faces().zip(&memory.identities) {
-                let [mine, theirs] =
-                    [IdentityId(identity.unwrap()), state.seating().identity_of(face).unwrap()];
+            let draw = Draw::of(&state, 0, 0, &target);
+            let name_weights: Vec<Option<f64>> =
+                draw.globals.name_weights.iter().copied().map(Some).collect();
+            let names = draw.names_now(&name_weights, &target, &mut driver(32));
+            for (face, &identity) in target.data().faces().zip(&draw.identities) {
+                let [mine, theirs] = [IdentityId(identity), state.seating().identity_of(face).unwrap()];
                 assert_eq!(names.of(mine), state.names().of(theirs), "{}", case.name);
                 assert_eq!(names.heard(mine), state.names().heard(theirs), "{}", case.name);
                 n_named += names.votes(mine).len();
@@ -198,6 +260,15 @@ mod tests {
                 (&again.names, &again.globals.name_weights)
             );
             assert!(memory.identities.iter().copied().eq(draw.identities.iter().copied().map(Some)));
+            let whole = memory.clone();
+            let weights = whole.globals.name_weights.clone();
+            let known = whole.globals.with_names(vec![Some(0.0); weights.len()]);
+            let whole = Memory { globals: known, ..whole }.into_draw().unwrap();
+            let whole = Remembered::new(whole, weights, &target);
+            assert!(matches!(whole, Remembered::Whole(..)) && whole.newcomers().count() == 0);
+            let whole = whole.heard(&BTreeSet::from([face]), 7, &target).unwrap();
+            assert_eq!((&whole.names, &whole.globals.weights), (&draw.names, &draw.globals.weights));
+            assert_eq!(whole.globals.name_weights, draw.globals.name_weights, "{}", case.name);
             let identity = draw.identities[face.index()];
             let others = state.names().heard(state.seating().identity_of(face).unwrap());
             if others.is_empty() {

@@ -16,6 +16,7 @@ mod told;
 
 pub use draw::{Draw, Globals};
 pub use ensemble::{Ensemble, Run, Watch};
+pub use heard::Remembered;
 pub use part::Moves;
 pub use prior::learn_full_prior;
 pub use resume::Memory;

@@ -95,12 +95,6 @@ impl Memory {
             globals: self.globals.with_names(name_weights),
         })
     }
-
-    /// H of every name that was known then, and of unknown.
-    fn name_weights(&self) -> (&[Option<f64>], f64) {
-        let (unknown, known) = self.globals.name_weights.split_last().expect("unknown is always there");
-        (known, unknown.unwrap_or(0.0))
-    }
 }
 
 impl Chain {
@@ -137,7 +131,7 @@ impl Chain {
         state.names.error_rate = memory.globals.error_rate;
         state.extend(target, &mut rng);
         recall_contexts(memory, &mut state, target);
-        recall_name_weights(memory, &mut state.names);
+        recall_name_weights(&memory.globals.name_weights, &mut state.names);
         let mut slots: Vec<Option<IdentityId>> = vec![None; memory.names.len()];
         let mut others: Vec<Vec<FaceId>> = vec![Vec::new(); slots.len()];
         for (face, remembered) in data.faces().zip(&memory.identities) {
@@ -173,9 +167,10 @@ impl Chain {
 
 /// Puts H back; a name that was given since takes its prior share of *unknown*'s, as it was just drawn. H is
 /// redrawn given the rest afterwards, but the rejected draws of D5 need it as it was.
-pub(super) fn recall_name_weights(memory: &Memory, names: &mut Names) {
+pub(super) fn recall_name_weights(name_weights: &[Option<f64>], names: &mut Names) {
     let ln_prior = &mut names.ln_prior;
-    let (known, unknown) = memory.name_weights();
+    let (unknown, known) = name_weights.split_last().expect("unknown is always there");
+    let unknown = unknown.unwrap_or(0.0);
     let known = |label: usize| known.get(label).copied().flatten();
     let new: Vec<usize> = (0..ln_prior.len()).filter(|&label| known(label).is_none()).collect();
     let ln_new = ln_sum_exp(&new.iter().map(|&label| ln_prior[label]).collect::<Vec<f64>>());

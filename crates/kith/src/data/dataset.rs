@@ -13,7 +13,9 @@ use crate::ids::{ContextId, FaceId, FrameId, LabelId};
 pub struct Dataset {
     embeddings: Embeddings,
     frame_of: Vec<FrameId>,
-    faces_in: Vec<Vec<FaceId>>,
+    /// The faces of each frame, one list after the other, and where each begins and the last ends.
+    faces_in: Vec<FaceId>,
+    begins: Vec<u32>,
     given_context: Vec<Option<ContextId>>,
     contexts: Interned,
     labels: Vec<Option<Label>>,
@@ -50,6 +52,7 @@ impl Dataset {
             embeddings: Embeddings::empty(dimension)?,
             frame_of: Vec::new(),
             faces_in: Vec::new(),
+            begins: vec![0],
             given_context: Vec::new(),
             contexts: Interned::default(),
             labels: Vec::new(),
@@ -68,40 +71,16 @@ impl Dataset {
         contexts: &[Option<String>],
         names: &[Option<String>],
     ) -> Result<Self, DataError> {
-        let (n_faces, n_frames) = (embeddings.len(), contexts.len());
-        for (what, found) in [("frames", frames.len()), ("names", names.len())] {
-            if found != n_faces {
-                return Err(DataError::Length { what, found, wanted: n_faces });
-            }
-        }
-        let highest = frames.iter().map(|frame| frame.index() + 1).max().unwrap_or(0);
-        if highest > n_frames {
-            return Err(DataError::Length { what: "contexts", found: n_frames, wanted: highest });
-        }
-        let mut faces_in = vec![Vec::new(); n_frames];
-        for (face, frame) in frames.iter().enumerate() {
-            faces_in[frame.index()].push(FaceId::new(face));
-        }
-        if let Some(frame) = faces_in.iter().position(Vec::is_empty) {
-            return Err(DataError::EmptyFrame { frame });
+        if names.len() != embeddings.len() {
+            return Err(DataError::Length { what: "names", found: names.len(), wanted: embeddings.len() });
         }
         let (mut places, mut known) = (Interned::default(), Interned::default());
-        let given_context =
+        let given =
             contexts.iter().map(|context| context.as_deref().map(|c| ContextId(places.id_of(c)))).collect();
         let mut label = |name: &str| Label { name: LabelId(known.id_of(name)), is_word: false };
         let labels = names.iter().map(|name| name.as_deref().map(&mut label)).collect();
-        Ok(Self {
-            embeddings,
-            frame_of: frames,
-            faces_in,
-            given_context,
-            contexts: places,
-            labels,
-            introduced: Vec::new(),
-            names: known,
-            evidence: Evidence::default(),
-            neighbours: Neighbours::default(),
-        })
+        let data = Self { contexts: places, names: known, ..Self::empty(embeddings.dimension())? };
+        Ok(Self { labels, ..data.with_faces(embeddings, frames, given)? })
     }
 
     /// The faces of a dataset that has none yet: `frames` has one entry per face and numbers frames from 0
@@ -112,9 +91,27 @@ impl Dataset {
         frames: Vec<FrameId>,
         contexts: Vec<Option<ContextId>>,
     ) -> Result<Self, DataError> {
-        let (names, texts) = (vec![None; frames.len()], vec![None; contexts.len()]);
-        let data = Self::new(embeddings, frames, &texts, &names)?;
-        Ok(Self { given_context: contexts, contexts: self.contexts, names: self.names, ..data })
+        let (n_faces, n_frames) = (embeddings.len(), contexts.len());
+        if frames.len() != n_faces {
+            return Err(DataError::Length { what: "frames", found: frames.len(), wanted: n_faces });
+        }
+        let highest = frames.iter().map(|frame| frame.index() + 1).max().unwrap_or(0);
+        if highest > n_frames {
+            return Err(DataError::Length { what: "contexts", found: n_frames, wanted: highest });
+        }
+        let mut begins = vec![0; n_frames + 1];
+        frames.iter().for_each(|frame| begins[frame.index() + 1] += 1);
+        if let Some(frame) = begins[1..].iter().position(|&n| n == 0) {
+            return Err(DataError::EmptyFrame { frame });
+        }
+        (0..n_frames).for_each(|frame| begins[frame + 1] += begins[frame]);
+        let (mut next, mut faces_in) = (begins.clone(), vec![FaceId(0); n_faces]);
+        for (face, frame) in frames.iter().enumerate() {
+            faces_in[next[frame.index()] as usize] = FaceId::new(face);
+            next[frame.index()] += 1;
+        }
+        let labels = vec![None; n_faces];
+        Ok(Self { embeddings, frame_of: frames, faces_in, begins, given_context: contexts, labels, ..self })
     }
 
     /// Adds one frame with all its faces; nothing is added when a face is refused.
@@ -132,7 +129,8 @@ impl Dataset {
             self.labels.push(label);
         }
         let first = self.n_faces() - faces.len();
-        self.faces_in.push((first..self.n_faces()).map(FaceId::new).collect());
+        self.faces_in.extend((first..self.n_faces()).map(FaceId::new));
+        self.begins.push(self.faces_in.len() as u32);
         let context = context.map(|context| ContextId(self.contexts.id_of(context)));
         self.given_context.push(context);
         self.neighbours.extend(self.embeddings.len());
@@ -242,7 +240,7 @@ impl Dataset {
 
     /// M, the number of frames.
     pub fn n_frames(&self) -> usize {
-        self.faces_in.len()
+        self.begins.len() - 1
     }
 
     /// D, the number of values in an embedding.
@@ -283,7 +281,7 @@ impl Dataset {
 
     /// `F_m`, in the order of the rows.
     pub fn faces_in(&self, frame: FrameId) -> &[FaceId] {
-        &self.faces_in[frame.index()]
+        &self.faces_in[self.begins[frame.index()] as usize..self.begins[frame.index() + 1] as usize]
     }
 
     /// The context that was given for a frame.
@@ -299,6 +297,12 @@ impl Dataset {
     /// `y_n`, if the face was named.
     pub fn given_name(&self, face: FaceId) -> Option<LabelId> {
         self.label(face).map(|label| label.name)
+    }
+
+    /// The faces of whose names something was said.
+    pub fn spoken_of(&self) -> impl Iterator<Item = FaceId> {
+        self.faces()
+            .filter(|&face| self.given_name(face).is_some() || !self.evidence.denials(face).is_empty())
     }
 
     /// `y_n` and where it comes from, if the face was named.

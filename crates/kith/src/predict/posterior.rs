@@ -58,7 +58,7 @@ pub struct Posterior {
 pub(super) struct Pooled {
     /// Per identity its person, and the identities of every person who has several.
     pub person: Vec<u32>,
-    looks: HashMap<u32, Vec<u32>>,
+    pub looks: HashMap<u32, Vec<u32>>,
     /// Per identity: its group, its name, ln pi_0i.
     pub group: Vec<u32>,
     pub name: Vec<Option<LabelId>>,
@@ -111,16 +111,14 @@ impl Posterior {
     pub(super) fn outlined(target: &Target, draws: &[Draw], faces: Option<Arc<Target>>) -> Self {
         assert!(!draws.is_empty(), "a posterior has at least one draw");
         let (model, data) = target.parts();
-        let mut pool = Pool::default();
-        pool.begins.push(0);
         let bits: Vec<u128> = (0..data.n_faces() as u64).map(scatter).collect();
-        let of_draw = |draw: &Draw| (Sets::of_draw(draw, &bits), Pooled::of_draw(draw, target));
-        let parts: Vec<(Sets, Pooled)> = draws.par_iter().map(of_draw).collect();
-        let add = |((sets, pooled), draw): ((Sets, Pooled), &Draw)| Pooled {
-            group: pool.add(draw, &sets, target),
-            ..pooled
-        };
-        let pooled: Vec<Pooled> = parts.into_iter().zip(draws).map(add).collect();
+        let spoken_of: Vec<FaceId> = data.spoken_of().collect();
+        let of_draw = |draw: &Draw| (sets(draw, &bits), Pooled::of_draw(draw, &spoken_of, target));
+        let parts: Vec<(Vec<(Set, u128)>, Pooled)> = draws.par_iter().map(of_draw).collect();
+        let mut pool = Pool::default();
+        let add = |(sets, pooled): (Vec<(Set, u128)>, Pooled)| Pooled { group: pool.add(&sets), ..pooled };
+        let pooled: Vec<Pooled> = parts.into_iter().map(add).collect();
+        let pool = pool.filled(draws, target);
         let n_groups = pool.begins.len() - 1;
         let (seats, seats_begin) = by_group(&pooled, n_groups);
         let n_columns = 1 + pooled.iter().map(|draw| draw.contexts.len()).max().unwrap_or(0);
@@ -300,33 +298,18 @@ impl Posterior {
 
 impl Pooled {
     /// All but the groups.
-    fn of_draw(draw: &Draw, target: &Target) -> Self {
+    fn of_draw(draw: &Draw, spoken_of: &[FaceId], target: &Target) -> Self {
         let data = target.data();
         assert_eq!(draw.identities.len(), data.n_faces(), "a draw has one identity per face");
         let n_identities = draw.n_identities();
         let person: Vec<u32> = (0..n_identities as u32).map(|identity| draw.person(identity)).collect();
         let looks = looks(&person);
         let mut voted: HashMap<u32, Voted> = HashMap::new();
-        for (face, &identity) in data.faces().zip(&draw.identities) {
-            if data.given_name(face).is_some() || !data.evidence().denials(face).is_empty() {
-                voted.entry(person[identity as usize]).or_default().votes.add_face(face, data);
-            }
+        for &face in spoken_of {
+            let person = person[draw.identities[face.index()] as usize];
+            voted.entry(person).or_default().votes.add_face(face, data);
         }
-        let mut contexts: Vec<PooledContext> = draw
-            .globals
-            .local_concentration
-            .iter()
-            .map(|&concentration| PooledContext { n_in: 0, n_frames: 0, concentration })
-            .collect();
-        let mut counts = vec![PerContext::default(); n_identities];
-        for (frame, &number) in data.frames().zip(&draw.contexts) {
-            let context = &mut contexts[number as usize];
-            context.n_frames += 1;
-            for face in data.faces_in(frame) {
-                counts[draw.identities[face.index()] as usize].add(ContextId(number));
-                context.n_in += 1;
-            }
-        }
+        let (contexts, counts) = counted(draw, target);
         Self {
             person,
             looks,
@@ -390,6 +373,30 @@ impl Pooled {
     }
 }
 
+/// The contexts of a draw, and how many faces of each identity are in which.
+fn counted(draw: &Draw, target: &Target) -> (Vec<PooledContext>, Vec<PerContext>) {
+    let data = target.data();
+    let local = draw.globals.local_concentration.iter();
+    let mut contexts: Vec<PooledContext> =
+        local.map(|&concentration| PooledContext { n_in: 0, n_frames: 0, concentration }).collect();
+    if let [only] = &mut contexts[..] {
+        let mut n_of = vec![0; draw.n_identities()];
+        draw.identities.iter().for_each(|&identity| n_of[identity as usize] += 1);
+        (only.n_in, only.n_frames) = (data.n_faces() as u32, data.n_frames() as u32);
+        return (contexts, n_of.into_iter().map(|n| PerContext::in_one(ContextId(0), n)).collect());
+    }
+    let mut counts = vec![PerContext::default(); draw.n_identities()];
+    for (frame, &number) in data.frames().zip(&draw.contexts) {
+        let context = &mut contexts[number as usize];
+        context.n_frames += 1;
+        for face in data.faces_in(frame) {
+            counts[draw.identities[face.index()] as usize].add(ContextId(number));
+            context.n_in += 1;
+        }
+    }
+    (contexts, counts)
+}
+
 /// The identities of every person who has several.
 fn looks(person: &[u32]) -> HashMap<u32, Vec<u32>> {
     let mut looks: HashMap<u32, Vec<u32>> = HashMap::new();
@@ -423,54 +430,37 @@ fn by_group(draws: &[Pooled], n_groups: usize) -> (Vec<(u32, u32)>, Vec<usize>) 
 const LN_HALF_A_MILLIONTH: f64 = -14.508_657_738_524_219;
 
 /// A set of faces: a 128-bit sum over them, and how many.
-type Key = (u128, u32);
+type Set = (u128, u32);
 
 /// As long as the groups have fewer faces than this in all, a set is kept once for each way its faces are
 /// scaled. After that a set already known is taken as it was scaled last, which is a draw given that set all
 /// the same.
 const MOST_SCALED: usize = 20_000;
 
-/// The faces of each identity of a draw, one list after the other, where each begins, and what they are known
-/// by: the set, and a sum over the faces' scales.
-struct Sets {
-    faces: Vec<FaceId>,
-    begins: Vec<usize>,
-    keys: Vec<(Key, u128)>,
-}
-
-impl Sets {
-    /// `bits` are [`scatter`] of every face.
-    fn of_draw(draw: &Draw, bits: &[u128]) -> Self {
-        let n_identities = draw.n_identities();
-        let mut begins = vec![0; n_identities + 1];
-        draw.identities.iter().for_each(|&identity| begins[identity as usize + 1] += 1);
-        (0..n_identities).for_each(|identity| begins[identity + 1] += begins[identity]);
-        let (mut next, mut faces) = (begins.clone(), vec![FaceId(0); draw.identities.len()]);
-        let mut keys = vec![((0u128, 0u32), 0u128); n_identities];
-        for ((face, &identity), &bits) in (0..).map(FaceId).zip(&draw.identities).zip(bits) {
-            faces[next[identity as usize]] = face;
-            next[identity as usize] += 1;
-            let scale = u128::from(draw.scales.get(face.index()).copied().unwrap_or(0));
-            let ((hash, n), scales) = &mut keys[identity as usize];
-            (*hash, *n) = (hash.wrapping_add(bits), *n + 1);
-            *scales = scales.wrapping_add(bits.wrapping_mul(2 * scale + 1));
-        }
-        Self { faces, begins, keys }
+/// What the faces of each identity of a draw are known by: the set, and a sum over their scales. `bits` are
+/// [`scatter`] of every face.
+fn sets(draw: &Draw, bits: &[u128]) -> Vec<(Set, u128)> {
+    let mut sets = vec![((0u128, 0u32), 0u128); draw.n_identities()];
+    for (face, (&identity, &bits)) in draw.identities.iter().zip(bits).enumerate() {
+        let scale = u128::from(draw.scales.get(face).copied().unwrap_or(0));
+        let ((hash, n), scales) = &mut sets[identity as usize];
+        (*hash, *n) = (hash.wrapping_add(bits), *n + 1);
+        *scales = scales.wrapping_add(bits.wrapping_mul(2 * scale + 1));
     }
-
-    fn of(&self, identity: usize) -> &[FaceId] {
-        &self.faces[self.begins[identity]..self.begins[identity + 1]]
-    }
+    sets
 }
 
 #[derive(Default)]
 struct Pool {
     /// By the set of faces and a sum over their scales.
-    index: HashMap<(Key, u128), u32>,
+    index: HashMap<(Set, u128), u32>,
     /// By the set alone.
-    latest: HashMap<Key, u32>,
+    latest: HashMap<Set, u32>,
+    n_groups: u32,
     /// How many faces the groups have in all.
     n_kept: usize,
+    /// Per draw the identities whose groups came with it, in the order of their numbers.
+    new: Vec<Vec<u32>>,
     members: Vec<FaceId>,
     begins: Vec<usize>,
     scales: Vec<u8>,
@@ -478,33 +468,74 @@ struct Pool {
 
 impl Pool {
     /// The groups of a draw.
-    fn add(&mut self, draw: &Draw, sets: &Sets, target: &Target) -> Vec<u32> {
-        (0..sets.keys.len())
-            .map(|identity| self.intern(sets.of(identity), sets.keys[identity], draw, target))
-            .collect()
+    fn add(&mut self, sets: &[(Set, u128)]) -> Vec<u32> {
+        let mut new = Vec::new();
+        let number = |(identity, &(set, scales)): (u32, &(Set, u128))| {
+            let n_before = self.n_groups;
+            let number = self.intern(set, scales);
+            new.extend((self.n_groups > n_before).then_some(identity));
+            number
+        };
+        let numbers = (0..).zip(sets).map(number).collect();
+        self.new.push(new);
+        numbers
     }
 
     /// The number of a set of faces with their scales.
-    fn intern(&mut self, faces: &[FaceId], (key, scales): (Key, u128), draw: &Draw, target: &Target) -> u32 {
-        if let Some(&known) = self.index.get(&(key, scales)) {
-            self.latest.insert(key, known);
+    fn intern(&mut self, set: Set, scales: u128) -> u32 {
+        if let Some(&known) = self.index.get(&(set, scales)) {
+            self.latest.insert(set, known);
             return known;
         }
         if self.n_kept > MOST_SCALED
-            && let Some(&known) = self.latest.get(&key)
+            && let Some(&known) = self.latest.get(&set)
         {
             return known;
         }
-        self.n_kept += faces.len();
-        let number = self.begins.len() as u32 - 1;
-        self.members.extend_from_slice(faces);
-        let middle = target.model().face.middle_scale();
-        self.scales.extend(faces.iter().map(|face| draw.scales.get(face.index()).copied().unwrap_or(middle)));
-        self.begins.push(self.members.len());
-        self.index.insert((key, scales), number);
-        self.latest.insert(key, number);
+        self.n_kept += set.1 as usize;
+        let number = self.n_groups;
+        self.n_groups += 1;
+        self.index.insert((set, scales), number);
+        self.latest.insert(set, number);
         number
     }
+
+    /// With the faces of all groups: those of most are looked for in one draw of several.
+    fn filled(mut self, draws: &[Draw], target: &Target) -> Self {
+        let lists = draws.par_iter().zip(&self.new).map(|(draw, new)| faces_of(draw, new));
+        let lists: Vec<(Vec<FaceId>, Vec<usize>)> = lists.collect();
+        let middle = target.model().face.middle_scale();
+        self.begins.push(0);
+        for (draw, (faces, ends)) in draws.iter().zip(lists) {
+            self.begins.extend(ends.iter().map(|end| self.members.len() + end));
+            self.scales
+                .extend(faces.iter().map(|face| draw.scales.get(face.index()).copied().unwrap_or(middle)));
+            self.members.extend(faces);
+        }
+        self
+    }
+}
+
+/// The faces of some identities of a draw, one list after the other, and where each ends.
+fn faces_of(draw: &Draw, identities: &[u32]) -> (Vec<FaceId>, Vec<usize>) {
+    const NONE: u32 = u32::MAX;
+    let mut place_of = vec![NONE; draw.n_identities()];
+    (0..).zip(identities).for_each(|(place, &identity)| place_of[identity as usize] = place);
+    let of_them = || {
+        let places = draw.identities.iter().map(|&identity| place_of[identity as usize]);
+        (0..).map(FaceId).zip(places).filter(|(_, place)| *place != NONE)
+    };
+    let mut ends = vec![0; identities.len() + 1];
+    of_them().for_each(|(_, place)| ends[place as usize + 1] += 1);
+    (0..identities.len()).for_each(|place| ends[place + 1] += ends[place]);
+    let mut faces = vec![FaceId(0); ends[identities.len()]];
+    // Where each begins becomes where it ends.
+    for (face, place) in of_them() {
+        faces[ends[place as usize]] = face;
+        ends[place as usize] += 1;
+    }
+    ends.pop();
+    (faces, ends)
 }
 
 /// ln predictive of a face of a group with several under the others.

@@ -9,6 +9,11 @@ use crate::ids::ContextId;
 pub struct PerContext(Vec<(ContextId, u32)>);
 
 impl PerContext {
+    /// Some faces, all of them in one context.
+    pub fn in_one(context: ContextId, n: u32) -> Self {
+        Self(if n > 0 { vec![(context, n)] } else { Vec::new() })
+    }
+
     /// N_ci of a context.
     pub fn at(&self, context: ContextId) -> u32 {
         self.0.binary_search_by_key(&context, |of| of.0).map_or(0, |place| self.0[place].1)
