@@ -133,10 +133,12 @@ fn part(bytes: &[u8], known: &Known) -> Option<Stored> {
         Some(_) => differences::read(bytes, known)?,
         None => read_whole(bytes)?,
     };
-    let Stored { seats, body, .. } = &stored;
+    let Stored { seats, contexts, scales, body, .. } = &stored;
     let n = body.names.len();
     let is_people = body.people.is_empty() || body.people.len() == n;
     let is_sound = seats.are_below(n)
+        && contexts.are_below(body.globals.local_concentration.len())
+        && scales.are_below(usize::from(u8::MAX) + 1)
         && body.globals.weights.len() == n
         && is_people
         && body.people.iter().all(|&person| body.people.get(person as usize) == Some(&person));

@@ -112,15 +112,31 @@ impl Belief {
             }
             None => {
                 let draws = self.draws().par_iter();
-                draws.map(|draw| of_draw((draw, matched(&draw.partition(), person_of)))).collect()
+                let people =
+                    |draw: &Draw| matched_pairs(overlaps(&draw.partition(), person_of), draw.n_identities());
+                draws.map(|draw| of_draw((draw, people(draw)))).collect()
             }
         }
     }
 }
 
-/// Matches clusters with people who were there before: of all pairs, the one with most faces in common first.
-/// Returns the person of each cluster; `None` is somebody new.
+/// Matches clusters with people who were there before: of all pairs, the one with most faces in common first,
+/// and of equal ones that of the earliest face: who was joined with somebody of as many photos, and is parted
+/// from them again, is who they were. Clusters are numbered by their first faces. Returns the person of each
+/// cluster; `None` is somebody new.
 pub fn matched<P: Copy + Ord>(of_face: &[u32], before: &[Option<P>]) -> Vec<Option<P>> {
+    let n_clusters = of_face.iter().max().map_or(0, |&last| last as usize + 1);
+    let mut first: BTreeMap<P, usize> = BTreeMap::new();
+    let faces = before.iter().enumerate().rev();
+    first.extend(faces.filter_map(|(face, person)| Some(((*person)?, face))));
+    let person_at = |&face: &usize| before[face].expect("it is somebody's first face");
+    let pairs = overlaps(of_face, before).into_iter().map(|((cluster, of), n)| ((cluster, first[&of]), n));
+    let people = matched_pairs(pairs.collect(), n_clusters);
+    people.iter().map(|first| first.as_ref().map(person_at)).collect()
+}
+
+/// Whoever has faces in common with a cluster, and how many.
+fn overlaps<P: Copy + Ord>(of_face: &[u32], before: &[Option<P>]) -> Vec<Overlap<P>> {
     let n_clusters = of_face.iter().max().map_or(0, |&last| last as usize + 1);
     // Faces by cluster, and the people of each counted.
     let mut begins = vec![0; n_clusters + 1];
@@ -141,7 +157,7 @@ pub fn matched<P: Copy + Ord>(of_face: &[u32], before: &[Option<P>]) -> Vec<Opti
         let runs = people.chunk_by(|a, b| a == b);
         pairs.extend(runs.filter_map(|run| Some(((cluster as u32, run[0]?), run.len()))));
     }
-    matched_pairs(pairs, n_clusters)
+    pairs
 }
 
 /// The same of pairs of a cluster and a person, each with how many faces they have in common.
@@ -171,6 +187,9 @@ mod tests {
         let before = [7, 7, 7, 7, 7, 3, 9, 9].map(Some);
         let of_face = [0, 0, 0, 1, 1, 2, 2, 2];
         assert_eq!(matched(&of_face, &before), [Some(7), None, Some(9)]);
+        // Of two who have as many it is the one who was seen first, also when they part again.
+        assert_eq!(matched(&[0, 0, 0, 0], &[5, 4, 5, 4].map(Some)), [Some(5)]);
+        assert_eq!(matched(&[0, 1, 0, 1], &[5; 4].map(Some)), [Some(5), None]);
         assert_eq!(matched::<i64>(&of_face, &[None; 8]), [None, None, None]);
         assert_eq!(matched::<i64>(&[], &[]), []);
     }

@@ -7,7 +7,7 @@
 //! nobody nearer than the first, while a face that went astray did so to anybody. And who says the same of
 //! two pairs of faces does not mean two faces.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::looks::{Crowd, Look, Seats};
 use crate::data::{Dataset, Statement};
@@ -29,8 +29,8 @@ pub(super) fn is_anything(data: &Dataset) -> bool {
 /// had to.
 pub(super) fn find(crowd: &Crowd, looks: &[Look], seats: &Seats<'_>) -> Vec<[usize; 2]> {
     let words = words(crowd, seats);
-    let known: Vec<[usize; 2]> =
-        words.keys().copied().chain(looks.iter().map(|of| [of.look, of.person])).collect();
+    let pairs = words.keys().copied().chain(looks.iter().map(|of| [of.look, of.person]));
+    let known: BTreeSet<[usize; 2]> = pairs.flat_map(|[a, b]| [[a, b], [b, a]]).collect();
     let is_one = |pair: [usize; 2], n: usize| n >= WORDS || is_nearest(pair, &known, crowd);
     words.iter().filter(|&(&pair, &n)| is_one(pair, n)).map(|(&pair, _)| pair).collect()
 }
@@ -40,11 +40,12 @@ pub(super) fn find(crowd: &Crowd, looks: &[Look], seats: &Seats<'_>) -> Vec<[usi
 fn words(crowd: &Crowd, seats: &Seats<'_>) -> BTreeMap<[usize; 2], usize> {
     let (model, data) = seats.target.parts();
     let mut words = BTreeMap::new();
+    let mut homes: BTreeMap<FaceId, usize> = BTreeMap::new();
     for said in data.evidence().statements() {
         let &Statement::Same(a, b) = said else { continue };
         let mut links = data.evidence().links(a).iter().filter(|link| link.0 == b);
         if links.any(|of| model.evidence.ln_bond(of.1, of.2) > 0.0) {
-            let mut pair = [a, b].map(|face| home(face, crowd, seats));
+            let mut pair = [a, b].map(|face| *homes.entry(face).or_insert_with(|| home(face, crowd, seats)));
             pair.sort_unstable();
             *words.entry(pair).or_default() += usize::from(pair[0] != pair[1]);
         }
@@ -65,8 +66,10 @@ fn home(face: FaceId, crowd: &Crowd, seats: &Seats<'_>) -> usize {
     usual.set_odd(None);
     let far = crowd.far_from(&model.place(&usual));
     let mut near: Vec<usize> = (0..far.len()).collect();
-    near.sort_by(|&a, &b| far[a].total_cmp(&far[b]));
-    near.truncate(NEAREST);
+    if near.len() > NEAREST {
+        near.select_nth_unstable_by(NEAREST, |&a, &b| far[a].total_cmp(&far[b]));
+        near.truncate(NEAREST);
+    }
     let alone =
         (state.ln_new_seat(context) + model.ln_predictive(&model.group(), &usual), seats.number(face));
     let others = near.into_iter().map(|place| {
@@ -82,14 +85,11 @@ fn home(face: FaceId, crowd: &Crowd, seats: &Seats<'_>) -> usize {
 
 /// Whether nobody of several photos is nearer to the smaller of two identities than the other, those aside
 /// who may be the same person as either.
-fn is_nearest(pair: [usize; 2], known: &[[usize; 2]], crowd: &Crowd) -> bool {
+fn is_nearest(pair: [usize; 2], known: &BTreeSet<[usize; 2]>, crowd: &Crowd) -> bool {
     let place = |number: usize| crowd.numbers.binary_search(&number).ok();
     let (Some(a), Some(b)) = (place(pair[0]), place(pair[1])) else { return false };
     let (smaller, larger) = if crowd.sizes[a] <= crowd.sizes[b] { (a, b) } else { (b, a) };
-    let is_one = |other: usize| {
-        let other = crowd.numbers[other];
-        known.iter().any(|of| of.contains(&other) && pair.iter().any(|one| of.contains(one)))
-    };
+    let is_one = |other: usize| pair.iter().any(|&one| known.contains(&[one, crowd.numbers[other]]));
     let far = crowd.far_from(&crowd.mean(smaller));
     let others = (0..far.len()).filter(|&other| other != smaller && other != larger);
     others.filter(|&other| far[other] < far[larger]).all(is_one)
