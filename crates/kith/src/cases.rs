@@ -8,6 +8,7 @@ use crate::model::{
     ContextMode, ContextModel, ErrorRate, EvidenceModel, FaceModel, FaceUpdate, Full, FullPrior, Isotropic,
     LocalConcentration, Model, NameBase, Strength,
 };
+use crate::random::driver;
 use crate::target::Target;
 
 /// A model with the faces it is about (their embeddings and names are placeholders).
@@ -144,11 +145,14 @@ pub fn all() -> Vec<Case> {
 /// Faces as they ship: the constants of a prior learnt from any faces, to a power, between two experts. A
 /// factor of the joint and no density ([`crate::simulate::prior::draw_weighed`]).
 pub fn shipped() -> Vec<Case> {
-    let some: Vec<f32> = (0..1920u32).map(|k| (k * 37 % 101) as f32).collect();
-    let of = |dimension: usize| Full::from_faces(&Embeddings::new(some.clone(), dimension).unwrap());
+    let mut rng = driver(1);
+    let mut of = |dimension: usize| {
+        let some = (0..200 * dimension).map(|_| rng.normal() as f32).collect();
+        Full::from_faces(&Embeddings::new(some, dimension).unwrap())
+    };
     let FullPrior { mean, transform, between, .. } = full_prior(0.0);
     // Constants of many dimensions, which real embeddings have; what grows with the dimension is of three.
-    let (by_default, few) = (of(32), of(3));
+    let (by_default, few) = (of(128), of(3));
     let (freedom, tail) = (few.prior().freedom, few.prior().tail);
     let by_default = FullPrior::clone(by_default.prior());
     let prior = FullPrior { length: None, mean, transform, between, freedom, tail, ..by_default };

@@ -28,15 +28,21 @@ fn crowd(dimension: usize, ratio: f64, photos: &[usize], seed: u64) -> (Dataset,
 #[test]
 fn people_of_every_shape_of_crowd_are_found_and_no_wrong_pair_is_sure() {
     let power: Vec<usize> = (1..=60).map(|rank| (60 / rank).max(1)).collect();
+    // The last is the least adjusted Rand index: where people overlap nobody finds all of them.
     let crowds = [
-        (64, 2.0, vec![1; 90]),
-        (64, 2.0, vec![12; 8]),
-        (64, 1000.0, vec![12; 8]),
-        (64, 20.0, power),
-        (128, 2.0, vec![50; 3]),
-        (512, 20.0, vec![3; 30]),
+        (64, 2.0, vec![1; 90], 0.99),
+        (64, 2.0, vec![12; 8], 0.99),
+        (64, 1000.0, vec![12; 8], 0.99),
+        (64, 20.0, power, 0.99),
+        (128, 2.0, vec![50; 3], 0.99),
+        (512, 20.0, vec![3; 30], 0.99),
+        (64, 0.5, vec![12; 16], 0.6),
+        (16, 2.0, vec![1; 200], 0.99),
+        (16, 0.5, vec![1; 90], 0.99),
+        (16, 20.0, vec![12; 8], 0.99),
+        (16, 20.0, vec![40; 2], 0.99),
     ];
-    for (number, (dimension, ratio, photos)) in crowds.into_iter().enumerate() {
+    for (number, (dimension, ratio, photos, least)) in crowds.into_iter().enumerate() {
         let (data, truth) = crowd(dimension, ratio, &photos, 70 + number as u64);
         let model = Settings::default().resolve(&data, None, &mut |_| ()).unwrap();
         let target = Target::new(model, data).unwrap();
@@ -45,7 +51,7 @@ fn people_of_every_shape_of_crowd_are_found_and_no_wrong_pair_is_sure() {
         let draws: Vec<Vec<u32>> = belief.draws().iter().map(|draw| draw.identities.clone()).collect();
         let what = format!("D {dimension}, ratio {ratio}, {} people, {} faces", photos.len(), truth.len());
         let ari = adjusted_rand_index(&representative(&draws).labels, &truth);
-        assert!(ari > 0.99, "{what}: {ari}");
+        assert!(ari > least, "{what}: {ari}");
         let (mut n_sure, mut n_wrong) = (0, 0);
         for (a, b) in (0..truth.len()).flat_map(|b| (0..b).map(move |a| (a, b))) {
             let n_together = draws.iter().filter(|draw| draw[a] == draw[b]).count();

@@ -2,7 +2,7 @@
 //! themselves.
 
 use super::stages::{FEW_DIMENSIONS, NEIGHBOURS};
-use crate::chain::learn_full_prior;
+use crate::chain::{learn_full_prior, learn_isotropic_prior};
 use crate::data::{Dataset, Embeddings};
 use crate::model::face::FaceKind;
 use crate::model::{
@@ -97,8 +97,11 @@ impl Settings {
             (Some(prior), _, _) => prior,
             (None, false, background) => {
                 let of_people = background.and_then(|(faces, people)| Isotropic::from_people(faces, people));
-                let of_data = || Isotropic::from_unlabelled(&data.embeddings().usual());
-                FaceKind::Isotropic(of_people.unwrap_or_else(of_data))
+                FaceKind::Isotropic(match of_people {
+                    Some(prior) => prior,
+                    None if may_be_strangers(data) => learn_isotropic_prior(&self.model, data, progress)?,
+                    None => Isotropic::from_unlabelled(&data.embeddings().usual()),
+                })
             }
             (None, true, Some((faces, people))) => FaceKind::Full(Full::from_people(faces, people)),
             (None, true, None) => FaceKind::Full(learn_full_prior(&self.model, data, progress)?),
@@ -130,4 +133,14 @@ impl Settings {
         }
         Ok(model)
     }
+}
+
+/// Whether it is asked if anybody was seen twice: where there are faces enough to tell, in so few dimensions
+/// that the nearest of many strangers look like one person, and nobody's name was given twice.
+fn may_be_strangers(data: &Dataset) -> bool {
+    let mut names: Vec<_> = data.faces().filter_map(|face| data.given_name(face)).collect();
+    let n_named = names.len();
+    names.sort_unstable();
+    names.dedup();
+    data.n_faces() >= NEIGHBOURS && data.dimension() < FEW_DIMENSIONS && names.len() == n_named
 }

@@ -7,12 +7,13 @@
 
 use crate::data::{Dataset, NewFace};
 use crate::gibbs::Sweep;
-use crate::model::{FaceModel, Full, Model, ModelError};
+use crate::model::{FaceModel, Full, Isotropic, Model, ModelError};
 use crate::random::{Rng, stream};
 use crate::state::State;
 use crate::target::Target;
 
 use super::Start;
+use super::repeats::is_anybody_seen_twice;
 
 /// From more faces than this the prior is learnt from some of the frames.
 const MOST_FACES: usize = 4_000;
@@ -43,8 +44,13 @@ pub fn learn_full_prior(
             done += 1;
             after_sweep(done as f64 / (ROUNDS * SWEEPS) as f64);
         }
+        let are_people = is_anybody_seen_twice(&state, &target);
         data = target.into_data();
-        let next = Full::from_supposed(data.embeddings(), &people(&state, &data));
+        let people = people(&state, &data);
+        let next = match are_people {
+            true => Full::from_supposed(data.embeddings(), &people),
+            false => Full::from_look_alikes(data.embeddings(), &people),
+        };
         let is_settled = round > 0 && next.is_near(&full);
         full = next;
         if is_settled {
@@ -52,6 +58,29 @@ pub fn learn_full_prior(
         }
     }
     Ok(full)
+}
+
+/// The paper's prior for these data ([`Isotropic::from_unlabelled`]), if the people that are found with it say
+/// more of the faces than one Gaussian does; otherwise nobody is taken to be seen twice
+/// ([`Isotropic::of_strangers`]). For a few dimensions, where the nearest of many strangers are near.
+pub fn learn_isotropic_prior(
+    model: &Model,
+    data: &Dataset,
+    after_sweep: &mut dyn FnMut(f64),
+) -> Result<Isotropic, ModelError> {
+    let mut rng = stream(SEED, 0);
+    let some = some_frames(data, &mut rng).unwrap_or_else(|| data.clone());
+    let usual = data.embeddings().usual();
+    let prior = Isotropic::from_unlabelled(&usual);
+    let mut model = model.clone();
+    model.face = FaceModel::isotropic(prior.clone());
+    let target = Target::new(model, some)?;
+    let mut state = Start::Sequential.state(&target, &mut rng);
+    for sweep in 1..=SWEEPS {
+        Sweep::default().run(&mut state, &target, &mut rng);
+        after_sweep(sweep as f64 / SWEEPS as f64);
+    }
+    Ok(if is_anybody_seen_twice(&state, &target) { prior } else { Isotropic::of_strangers(&usual) })
 }
 
 /// The faces of each identity.

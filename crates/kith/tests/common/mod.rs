@@ -137,12 +137,12 @@ pub fn collapsed() -> Vec<Case> {
 pub fn shipped(mean: Vec<f64>, transform: Vec<f64>, between: Vec<f64>) -> FullPrior {
     let mut rng = kith::random::driver(1);
     let mut of = |dimension: usize| {
-        let some = (0..60 * dimension).map(|_| rng.normal() as f32).collect();
+        let some = (0..200 * dimension).map(|_| rng.normal() as f32).collect();
         FullPrior::clone(Full::from_faces(&Embeddings::new(some, dimension).unwrap()).prior())
     };
     // Constants of many dimensions, which real embeddings have; what grows with the dimension is of so many.
     let FullPrior { freedom, tail, .. } = of(mean.len());
-    let prior = FullPrior { length: None, mean, transform, between, freedom, tail, ..of(64) };
+    let prior = FullPrior { length: None, mean, transform, between, freedom, tail, ..of(128) };
     assert!(prior.power < 1.0 && prior.common > 0.0 && prior.spread > 0.0 && prior.lookalikes > 0.0);
     prior
 }

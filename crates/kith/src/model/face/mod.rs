@@ -13,6 +13,7 @@ mod full;
 mod full_group;
 mod isotropic;
 mod odd;
+mod one_gaussian;
 mod scales;
 mod scatter;
 mod two_covariance;
@@ -26,6 +27,7 @@ pub use full_group::FullGroup;
 pub use isotropic::{Face, Isotropic, IsotropicGroup};
 pub(crate) use odd::ln_look_alikes;
 pub use odd::{ODD, Odd};
+pub(crate) use one_gaussian::ln_gaussian;
 pub(crate) use scales::PerScale;
 pub(crate) use whitened::{Portrait, Whitened};
 

@@ -2,12 +2,14 @@
 //! people.
 
 mod covariances;
+mod numbers;
 
 use std::ops::Range;
 
 use faer::Mat;
 
-use self::covariances::{diagonalise, eigen, scaled, trace_of};
+pub(super) use self::covariances::eigen;
+use self::covariances::{diagonalise, scaled, trace_of};
 use super::empirical::nearest_squares;
 use super::full::{factor_to, norm_of};
 use super::{Full, FullPrior, Isotropic};
@@ -36,12 +38,15 @@ const COMMON: f64 = 0.4;
 /// Degrees of freedom of the density of people's means, as a multiple of the number of axes: as many make the
 /// cost of being somebody new grow more slowly than that of joining anybody from where faces lie onwards.
 const TAIL: f64 = 1.0;
-/// Within people embeddings carry about so many independent numbers, whatever their dimension: (tr Sigma)^2 /
-/// tr Sigma^2 of people with many photos is 46, 49 and 62 under three networks of 128 and 256 dimensions. The
-/// density of faces counts to the power that makes it so many. With more than this power people with a
-/// hundred photos are cut.
-const EFFECTIVE: f64 = 50.0;
-const MOST_POWER: f64 = 0.35;
+/// Within people an embedding carries about so many independent numbers at most: E. D axes of it, as those of
+/// a random projection, carry E D / (E + D), and the density of faces counts to the power that makes it so
+/// many, E / (E + D). With more, people with a hundred photos are cut; with less, photos are left apart.
+const EFFECTIVE: f64 = 70.0;
+/// Where photos of a person have fewer independent numbers than this, E is less in proportion, and where they
+/// surely have more than E, it is as many. Under four networks they have 40 to 67 (docs/NOTEBOOK.md).
+const FEWEST_NUMBERS: f64 = 40.0;
+/// Counted on people of so many photos or more.
+const COUNTED: usize = 4;
 /// The standard deviation of ln lambda: about as much as photos vary.
 const SPREAD: f64 = 0.3;
 /// Without it strangers gather in one identity after all, each at a wide scale, where thousands of people are
@@ -85,7 +90,15 @@ impl Full {
     /// would be that of the few people who are there, and of the pieces they may still be in, and cut them
     /// further.
     pub fn from_supposed(embeddings: &Embeddings, people: &[Vec<usize>]) -> Self {
-        let sorted = Sorted::new(embeddings, people);
+        Self::supposed(Sorted::new(embeddings, people))
+    }
+
+    /// The same of people who may as well be look-alikes: how few directions they vary in says nothing.
+    pub fn from_look_alikes(embeddings: &Embeddings, people: &[Vec<usize>]) -> Self {
+        Self::supposed(Sorted { are_there: false, ..Sorted::new(embeddings, people) })
+    }
+
+    fn supposed(sorted: Sorted) -> Self {
         let within = sorted.within();
         let (transform, _, _) = diagonalise(&within, &within);
         let psi = sorted.scalar_between(&transform);
@@ -155,6 +168,8 @@ struct Sorted {
     axes: Mat<f64>,
     y: Mat<f64>,
     sizes: Vec<usize>,
+    /// Whether they are people rather than look-alikes.
+    are_there: bool,
 }
 
 impl Sorted {
@@ -172,14 +187,27 @@ impl Sorted {
             false => (leading_axes(&centred, least), least),
         };
         let y = &centred * &axes;
-        Self { length, least, mean, axes, y, sizes: people.iter().map(|rows| rows.len()).collect() }
+        Self {
+            length,
+            least,
+            mean,
+            axes,
+            y,
+            sizes: people.iter().map(|rows| rows.len()).collect(),
+            are_there: true,
+        }
     }
 
     /// The prior whose transform follows the axes.
     fn prior(&self, transform: &Mat<f64>, between: Vec<f64>) -> Full {
         let whole = transform * self.axes.transpose();
         let cells = (0..whole.nrows()).flat_map(|r| (0..whole.ncols()).map(move |c| (r, c)));
-        let power = (EFFECTIVE / transform.nrows() as f64).min(MOST_POWER);
+        let (numbers, at_least) = match self.are_there {
+            true => self.independent_numbers(),
+            false => (f64::INFINITY, 0.0),
+        };
+        let effective = (EFFECTIVE * (numbers / FEWEST_NUMBERS).min(1.0)).max(at_least);
+        let power = 1.0 / (1.0 + transform.nrows() as f64 / effective);
         let (common, power, spread, lookalikes) = match self.mean.len() < DIRECTIONS {
             true => (0.0, 1.0, 0.0, 0.0),
             false => (COMMON, power, SPREAD, LOOKALIKES),

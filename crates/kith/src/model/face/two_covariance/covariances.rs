@@ -27,6 +27,7 @@ impl Sorted {
             axes: self.axes.clone(),
             y: Mat::from_fn(rows.len(), self.y.ncols(), |r, c| self.y[(rows[r], c)]),
             sizes: sizes.map(|(_, &size)| size).collect(),
+            are_there: self.are_there,
         }
     }
 
@@ -132,7 +133,7 @@ pub(super) fn diagonalise(within: &Mat<f64>, between: &Mat<f64>) -> (Mat<f64>, M
 }
 
 /// Eigenvalues and eigenvectors (columns) of a symmetric matrix.
-pub(super) fn eigen(matrix: &Mat<f64>) -> (Vec<f64>, Mat<f64>) {
+pub(in super::super) fn eigen(matrix: &Mat<f64>) -> (Vec<f64>, Mat<f64>) {
     let symmetric =
         Mat::from_fn(matrix.nrows(), matrix.ncols(), |r, c| 0.5 * (matrix[(r, c)] + matrix[(c, r)]));
     let found = symmetric.self_adjoint_eigen(Side::Lower).expect("a finite symmetric matrix has eigenvalues");
