@@ -17,7 +17,7 @@ fn faces(range: std::ops::Range<usize>) -> FaceTable {
         let person = number % 4;
         let mut x = [0.0_f32; D].map(|_| 0.25 * rng.normal() as f32);
         x[person] += 4.0;
-        x[10 + person] += rng.normal() as f32;
+        x[10 + person] += 0.75 * rng.normal() as f32;
         data.push_frame(Some("home"), &[NewFace { embedding: &x, name: None }]).unwrap();
     }
     let mut table = FaceTable::new(data);
