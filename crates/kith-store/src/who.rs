@@ -94,14 +94,14 @@ fn of_person(mut who: Who, own: Option<PersonId>, is_only: bool) -> Who {
 impl Believed {
     /// Who a face of the library is: what the draws say of its seat, all other faces staying where they are.
     pub fn who(&self, library: &Library, face: FaceId) -> Result<Who, StoreError> {
-        // People are read while seats are weighed.
-        let (explained, person_of) = std::thread::scope(|scope| {
-            let explained = scope.spawn(|| self.belief.who_is(face));
-            let person_of = library.person_of_faces(&self.rows);
-            (explained.join(), person_of)
+        // People are read while seats are weighed, by the threads of whoever asks: others might not be there
+        // (a process that was forked).
+        let mut explained = None;
+        let person_of = rayon::in_place_scope(|scope| {
+            scope.spawn(|_| explained = Some(self.belief.who_is(face)));
+            library.person_of_faces(&self.rows)
         });
-        let explained = explained.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        let mut person_of = person_of?;
+        let (explained, mut person_of) = (explained.expect("the scope has ended"), person_of?);
         let own = person_of[face.index()].take();
         let who = who(explained, &self.belief.people_of_draws(&person_of));
         Ok(of_person(who, own, !person_of.contains(&own)))

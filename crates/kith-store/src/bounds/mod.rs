@@ -277,16 +277,16 @@ impl Library {
             let beside = beside.lock().unwrap_or_else(PoisonError::into_inner);
             (beside.bodies(Of::Draw), beside.take_notes())
         };
-        let (outline, draws) = std::thread::scope(|scope| {
+        let mut found = None;
+        let outline = rayon::in_place_scope(|scope| {
             let other = beside.clone();
-            let draws = scope.spawn(move || draws(other));
-            let outline = self.outline(beside, |rows| {
+            scope.spawn(|_| found = Some(draws(other)));
+            self.outline(beside, |rows| {
                 let reader = Reader::of(beside.clone(), rows.to_vec(), dimension, is_sound);
                 Embeddings::elsewhere(Box::new(reader), dimension)
-            });
-            (outline, draws.join())
+            })
         });
-        let (draws, notes) = draws.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        let (draws, notes) = found.expect("the scope has ended");
         notes.into_iter().for_each(|line| self.note(line));
         Ok((outline?, draws?))
     }
