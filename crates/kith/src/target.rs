@@ -59,6 +59,16 @@ impl Target {
         Self::new(model, self.data)
     }
 
+    /// The same, every identity counting e to the power of `more` more than the model says.
+    pub(crate) fn favouring(&self, more: f64) -> Self {
+        let mut favouring = self.clone();
+        if let crate::model::face::FaceKind::Full(full) = &mut favouring.model.face.kind {
+            *full = full.favouring(more);
+        }
+        favouring.nobody = favouring.model.face.group();
+        favouring
+    }
+
     /// The data alone.
     pub fn into_data(self) -> Dataset {
         self.data

@@ -1,7 +1,7 @@
 //! Starting points of chains: dispersed, so that chains that agree in the end mean something.
 
 use crate::gibbs::scan::Scan;
-use crate::gibbs::{names, weights};
+use crate::gibbs::{Sweep, names, weights};
 use crate::ids::{FaceId, IdentityId};
 use crate::random::Rng;
 use crate::state::State;
@@ -12,11 +12,11 @@ use crate::target::Target;
 pub enum Start {
     /// Faces are seated one by one, in random order, each given those before it.
     Sequential,
-    /// Everyone is the same person.
+    /// Everyone is the same person; with covariances, loosened.
     Together,
     /// Everyone is a person of their own.
     Apart,
-    /// Everyone is one of about sqrt(N) people, at random.
+    /// Everyone is one of about sqrt(N) people, at random; with covariances, loosened.
     Random,
 }
 
@@ -62,7 +62,39 @@ impl Start {
         }
         names::step(&mut state, target, rng);
         weights::step(&mut state, target, rng);
+        if matches!(self, Self::Together | Self::Random) {
+            loosen(&mut state, target, rng);
+        }
         state
+    }
+}
+
+/// By how much somebody new is favoured at first, as a logarithm, and from where on that is as good as nothing.
+const FAVOUR: f64 = 12.0;
+const LITTLE: f64 = 0.5;
+/// While each sweep finds so many times as many people, they are favoured as much in the next; at most so
+/// many sweeps.
+const GROWING: f64 = 1.05;
+const MOST_SWEEPS: usize = 24;
+
+/// Lets strangers who were put together come apart: sweeps in which every identity counts more than the model
+/// says, less and less (MODEL.md §8). Thousands seen once who begin in few identities come out of them by ten
+/// a sweep otherwise: alone each of them is likelier by a few nats, but only when there are many of them, and
+/// their own other photos are free to be joined.
+fn loosen(state: &mut State, target: &Target, rng: &mut Rng) {
+    if !target.model().face.has_covariances() {
+        return;
+    }
+    let mut favour = FAVOUR;
+    for _ in 0..MOST_SWEEPS {
+        let n_before = state.seating().n_identities() as f64;
+        Sweep::default().run(state, &target.favouring(favour), rng);
+        if (state.seating().n_identities() as f64) < GROWING * n_before {
+            favour *= 0.5;
+        }
+        if favour < LITTLE {
+            break;
+        }
     }
 }
 

@@ -112,6 +112,13 @@ impl Full {
         model
     }
 
+    /// The same with a larger c.
+    pub(crate) fn favouring(&self, more: f64) -> Self {
+        let mut prior = (*self.prior).clone();
+        prior.lookalikes += more;
+        Self::new(prior)
+    }
+
     /// The prior.
     pub fn prior(&self) -> &Arc<FullPrior> {
         &self.prior
