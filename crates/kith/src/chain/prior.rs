@@ -2,24 +2,32 @@
 //!
 //! Begin with what sets a face apart from the one most like it ([`Full::from_faces`]). Then, until it
 //! settles: seat the faces one by one, sweep a few times, take the identities for people, and work the prior
-//! out anew from them ([`Full::from_supposed`]). This is an empirical prior: data are used twice, once for
+//! out anew from them ([`Full::from_supposed`]). Where hardly anybody is found twice it stays as it began. This is an empirical prior: data are used twice, once for
 //! some hundred numbers that all identities share, and once for who is who.
 
 use crate::data::{Dataset, NewFace};
 use crate::gibbs::Sweep;
+use crate::model::face::DIRECTIONS;
 use crate::model::{FaceModel, Full, Isotropic, Model, ModelError};
 use crate::random::{Rng, stream};
 use crate::state::State;
 use crate::target::Target;
 
+use super::repeats::Worth;
 use super::Start;
-use super::repeats::is_anybody_seen_twice;
 
 /// From more faces than this the prior is learnt from some of the frames.
 const MOST_FACES: usize = 4_000;
 /// Rounds, and sweeps in each. Where it settles at all, it does within three or four.
 const ROUNDS: usize = 5;
 const SWEEPS: usize = 3;
+/// Rounds end at once where the people that are found first are worth less than this, in nats per face, more
+/// than everybody apart: strangers are worth up to 0.15, three pairs among 64 faces 0.4. They come to nothing
+/// where the people found last are worth less than the second number, or have fewer photos on average: W is
+/// then mostly that of look-alikes (docs/NOTEBOOK.md, "Hardly anybody seen twice").
+const FIRST_WORTH: f64 = 0.2;
+const LAST_WORTH: f64 = 2.0;
+const PHOTOS: f64 = 1.35;
 /// The random stream; the prior of a dataset is the same whatever the chains' seed.
 const SEED: u64 = 0x6b69_7468;
 
@@ -31,9 +39,14 @@ pub fn learn_full_prior(
     after_sweep: &mut dyn FnMut(f64),
 ) -> Result<Full, ModelError> {
     let mut rng = stream(SEED, 0);
-    let mut data = some_frames(data, &mut rng).unwrap_or_else(|| data.clone());
+    let some = some_frames(data, &mut rng);
+    // Of some faces of each person most may be missing.
+    let least_photos = if some.is_some() { 1.0 } else { PHOTOS };
+    let mut data = some.unwrap_or_else(|| data.clone());
     let mut model = model.clone();
-    let mut full = Full::from_faces(data.embeddings());
+    let begun = Full::from_faces(data.embeddings());
+    let has_directions = data.dimension() >= DIRECTIONS;
+    let (mut full, mut is_learnt) = (begun.clone(), true);
     let mut done = 0;
     for round in 0..ROUNDS {
         model.face = FaceModel::full(full.clone());
@@ -44,10 +57,14 @@ pub fn learn_full_prior(
             done += 1;
             after_sweep(done as f64 / (ROUNDS * SWEEPS) as f64);
         }
-        let are_people = is_anybody_seen_twice(&state, &target);
+        let worth = Worth::of(&state, &target);
         data = target.into_data();
+        is_learnt = worth.faces >= LAST_WORTH && worth.photos >= least_photos;
+        if has_directions && round == 0 && worth.faces < FIRST_WORTH {
+            break;
+        }
         let people = people(&state, &data);
-        let next = match are_people {
+        let next = match worth.is_anybody_seen_twice() {
             true => Full::from_supposed(data.embeddings(), &people),
             false => Full::from_look_alikes(data.embeddings(), &people),
         };
@@ -57,7 +74,7 @@ pub fn learn_full_prior(
             break;
         }
     }
-    Ok(full)
+    Ok(if is_learnt || !has_directions { full } else { begun })
 }
 
 /// The paper's prior for these data ([`Isotropic::from_unlabelled`]), if the people that are found with it say
@@ -80,7 +97,11 @@ pub fn learn_isotropic_prior(
         Sweep::default().run(&mut state, &target, &mut rng);
         after_sweep(sweep as f64 / SWEEPS as f64);
     }
-    Ok(if is_anybody_seen_twice(&state, &target) { prior } else { Isotropic::of_strangers(&usual) })
+    Ok(if Worth::of(&state, &target).is_anybody_seen_twice() {
+        prior
+    } else {
+        Isotropic::of_strangers(&usual)
+    })
 }
 
 /// The faces of each identity.

@@ -17,28 +17,48 @@ const SEATS: f64 = 0.5;
 /// The largest concentration that is tried, as a multiple of the number of faces: everybody is apart.
 const MOST: f64 = 1e3;
 
-/// Whether the people of a state say more of their faces than everybody apart would: of isotropic people one
-/// Gaussian, so that a mixture does not win by an odd shape of the crowd; of people with covariances, whose
-/// density is none that sums to one, the same density for each face alone.
-pub(super) fn is_anybody_seen_twice(state: &State, target: &Target) -> bool {
-    let (model, data) = target.parts();
-    let identities = state.seating().identities();
-    let ln_faces = identities.iter().map(|&one| model.face.ln_marginal(state.faces().group(one)));
-    let sizes: Vec<f64> = identities.iter().map(|&one| f64::from(state.seating().n_of(one))).collect();
-    let ln_apart = match &model.face.kind {
-        FaceKind::Isotropic(_) => ln_gaussian(data.embeddings()),
-        FaceKind::Full(_) => {
-            let mut x = Centred::default();
-            let mut alone = |face| {
-                state.look(face, target, &mut x);
-                let mut group = model.face.group();
-                model.face.observe(&mut group, &x);
-                model.face.ln_marginal(&group)
-            };
-            data.faces().map(&mut alone).sum()
-        }
-    };
-    ln_faces.sum::<f64>() + SEATS * ln_seats(&sizes) > ln_apart
+/// What the people of a state are worth more than everybody apart, in nats per face.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Worth {
+    /// Of what faces say.
+    pub(super) faces: f64,
+    /// Of that and the seats.
+    both: f64,
+    /// How many photos each of these people has, on average.
+    pub(super) photos: f64,
+}
+
+impl Worth {
+    /// Whether the people say more of their faces than everybody apart would.
+    pub(super) fn is_anybody_seen_twice(&self) -> bool {
+        self.both > 0.0
+    }
+
+    /// Of isotropic people everybody apart is one Gaussian, so that a mixture does not win by an odd shape of
+    /// the crowd; of people with covariances, whose density is none that sums to one, it is the same density
+    /// for each face alone.
+    pub(super) fn of(state: &State, target: &Target) -> Self {
+        let (model, data) = target.parts();
+        let identities = state.seating().identities();
+        let ln_faces = identities.iter().map(|&one| model.face.ln_marginal(state.faces().group(one)));
+        let sizes: Vec<f64> = identities.iter().map(|&one| f64::from(state.seating().n_of(one))).collect();
+        let ln_apart = match &model.face.kind {
+            FaceKind::Isotropic(_) => ln_gaussian(data.embeddings()),
+            FaceKind::Full(_) => {
+                let mut x = Centred::default();
+                let mut alone = |face| {
+                    state.look(face, target, &mut x);
+                    let mut group = model.face.group();
+                    model.face.observe(&mut group, &x);
+                    model.face.ln_marginal(&group)
+                };
+                data.faces().map(&mut alone).sum()
+            }
+        };
+        let n_faces = data.n_faces() as f64;
+        let faces = (ln_faces.sum::<f64>() - ln_apart) / n_faces;
+        Self { faces, both: faces + SEATS * ln_seats(&sizes) / n_faces, photos: n_faces / sizes.len() as f64 }
+    }
 }
 
 /// ln probability of people of these sizes under a Dirichlet process of the likeliest concentration a:

@@ -29,6 +29,7 @@ pub(crate) use odd::ln_look_alikes;
 pub use odd::{ODD, Odd};
 pub(crate) use one_gaussian::ln_gaussian;
 pub(crate) use scales::PerScale;
+pub(crate) use two_covariance::DIRECTIONS;
 pub(crate) use whitened::{Portrait, Whitened};
 
 use serde::{Deserialize, Serialize};

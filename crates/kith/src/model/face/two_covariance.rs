@@ -54,7 +54,7 @@ const SPREAD: f64 = 0.3;
 const LOOKALIKES: f64 = 1.0;
 /// In fewer dimensions than this a length is a coordinate like others, none is noise, and points are what
 /// they seem: clouds with a covariance each, whose points count once.
-const DIRECTIONS: usize = 32;
+pub(crate) const DIRECTIONS: usize = 32;
 /// The between-person variances are rounded to so many values, which makes a face's mean part cheap to weigh.
 const LEVELS: usize = 8;
 /// Nobody counts for more faces than this in the within-person covariance: it is that of people in general.
