@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use kith::chain::Draw;
 use kith::data::Dataset;
 use kith::ids::LabelId;
-use kith::model::face::ODD;
+use kith::model::face::COPY;
 use kith::model::{ContextMode, Model};
 use kith::target::Target;
 use serde::{Deserialize, Serialize};
@@ -234,7 +234,7 @@ fn check_line(line: &Line, data: &Dataset, model: &Model) -> Result<(), String> 
     if n_scales > 1 || !line.scales.is_empty() {
         expect("scales", line.scales.len(), data.n_faces())?;
     }
-    let is_bad = |scale: &&u8| usize::from(**scale) >= n_scales && **scale != ODD;
+    let is_bad = |scale: &&u8| usize::from(**scale) >= n_scales && **scale < COPY;
     if let Some(bad) = line.scales.iter().find(is_bad) {
         return Err(format!("found scale {bad}, wanted a number below {n_scales}"));
     }

@@ -8,6 +8,7 @@ mod enumeration;
 mod examples;
 mod prediction;
 mod properties;
+mod shots;
 mod siblings;
 
 #[test]

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rayon::prelude::*;
 
 use super::hear::with_company;
+use super::shots::Whole;
 use super::{Belief, Chains, stages};
 use crate::chain::{Chain, Draw, Ensemble, Memory, Start};
 use crate::gibbs::Sweep;
@@ -37,6 +38,12 @@ pub struct News<'a, P> {
 impl Belief {
     /// First draws of faces that nothing is remembered of: a few sweeps.
     pub fn at_first_sight(target: Target, chains: Chains) -> Self {
+        if let Some(whole) = Whole::of(&target) {
+            let few = Self::at_first_sight(whole.target().clone(), chains);
+            let mut belief = Self::of_draws(target, Vec::new(), chains.seed);
+            belief.take_over(&whole, &few);
+            return belief;
+        }
         let mut belief = Self::start(target, &[Start::Sequential], chains);
         belief.sweep(FIRST_SWEEPS);
         let target = &belief.target;

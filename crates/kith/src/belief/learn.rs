@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use super::Belief;
 use super::agreement::{Concentrations, of_people};
+use super::shots::Whole;
 use crate::chain::diagnostics::Summary;
 use crate::chain::{Chain, Draw, Run, Watch};
 use crate::target::Target;
@@ -119,6 +120,8 @@ pub struct Round<'a> {
     chains: &'a [Chain],
     kept: &'a [Kept],
     until: &'a Until,
+    /// Where others speak for some faces, how to come to draws of all.
+    whole: Option<&'a Whole>,
     /// What it has come to.
     pub learnt: Learnt,
     /// How many sweeps each chain makes at most, as it looks now.
@@ -128,7 +131,7 @@ pub struct Round<'a> {
 impl Round<'_> {
     /// What the chains believe now.
     pub fn now(&self) -> Vec<Draw> {
-        self.chains.iter().map(|chain| chain.draw(self.target)).collect()
+        self.of_all(self.chains.iter().map(|chain| chain.draw(self.target)).collect())
     }
 
     /// About how many people there are, the mean over the chains.
@@ -139,7 +142,14 @@ impl Round<'_> {
 
     /// The draws that are kept so far.
     pub fn draws(&self) -> Vec<Draw> {
-        drawn(self.kept, self.until)
+        self.of_all(drawn(self.kept, self.until))
+    }
+
+    fn of_all(&self, draws: Vec<Draw>) -> Vec<Draw> {
+        match self.whole {
+            Some(whole) => draws.into_iter().map(|draw| whole.all(draw)).collect(),
+            None => draws,
+        }
     }
 }
 
@@ -151,6 +161,21 @@ impl Belief {
 
     /// As [`Belief::learn`]; `after_round` may keep what has been learnt so far, and break off.
     pub fn learn_with(
+        &mut self,
+        until: &Until,
+        watch: &Watch<'_>,
+        after_round: &mut dyn FnMut(&Round<'_>) -> ControlFlow<()>,
+    ) -> Learnt {
+        let Some(whole) = Whole::of(&self.target) else { return self.learn_all(until, watch, after_round) };
+        let mut few = self.among(&whole);
+        let mut of_all = |round: &Round<'_>| after_round(&Round { whole: Some(&whole), ..*round });
+        let learnt = few.learn_all(until, watch, &mut of_all);
+        self.take_over(&whole, &few);
+        learnt
+    }
+
+    /// The same where every face speaks for itself.
+    fn learn_all(
         &mut self,
         until: &Until,
         watch: &Watch<'_>,
@@ -195,7 +220,8 @@ impl Belief {
                 }
             }
             // A round that was broken off may have come to no draw yet: it ends the loop, and nobody keeps it.
-            let round = Round { target, chains, kept: &kept, until, learnt, most_sweeps: end.most };
+            let round =
+                Round { target, chains, kept: &kept, until, whole: None, learnt, most_sweeps: end.most };
             if next < end.most && !is_stopped() && after_round(&round).is_break() {
                 break;
             }
@@ -214,7 +240,13 @@ impl Belief {
     /// ordered by sweep, then chain. Called again it goes on from there.
     pub fn run(&mut self, run: &Run, to: u64, watch: &Watch<'_>) -> Vec<Draw> {
         self.draws.drop();
-        self.ensemble.run(run, to, &self.sweep, &self.target, watch)
+        let Some(whole) = Whole::of(&self.target) else {
+            return self.ensemble.run(run, to, &self.sweep, &self.target, watch);
+        };
+        let mut few = self.among(&whole);
+        let draws = few.ensemble.run(run, to, &self.sweep, &few.target, watch);
+        self.take_over(&whole, &few);
+        draws.into_iter().map(|draw| whole.all(draw)).collect()
     }
 
     /// How many sweeps of each chain a learning makes at most, unless chains nearly agree then; the same for

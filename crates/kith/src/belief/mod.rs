@@ -34,6 +34,7 @@ mod nearby;
 pub mod people;
 pub mod see;
 mod settings;
+mod shots;
 pub mod stages;
 pub mod stream;
 #[cfg(test)]
@@ -52,6 +53,7 @@ use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
+use self::shots::Whole;
 use crate::chain::{Chain, Draw, Ensemble, Memory, Start};
 use crate::data::Dataset;
 use crate::gibbs::Sweep;
@@ -122,8 +124,14 @@ impl Belief {
 
     /// Faces have been seen; chains are started, the starting points dealt over them in turn.
     pub fn start(target: Target, starts: &[Start], chains: Chains) -> Self {
-        let ensemble = Ensemble::start(starts, chains.n, chains.seed, &target);
-        Self::with_chains(target, ensemble, chains.seed)
+        let Some(whole) = Whole::of(&target) else {
+            let ensemble = Ensemble::start(starts, chains.n, chains.seed, &target);
+            return Self::with_chains(target, ensemble, chains.seed);
+        };
+        let few = Self::start(whole.target().clone(), starts, chains);
+        let mut belief = Self::of_draws(target, Vec::new(), chains.seed);
+        belief.take_over(&whole, &few);
+        belief
     }
 
     /// Chains go on from what is remembered of them.
@@ -181,7 +189,9 @@ impl Belief {
 
     /// Starts chains anew, from the sequential start.
     pub fn restart(&mut self, n_chains: usize) {
-        self.ensemble = Ensemble::start(&[Start::Sequential], n_chains, self.seed, &self.target);
+        let chains = Chains { n: n_chains, seed: self.seed };
+        let started = Self::start(self.target.clone(), &[Start::Sequential], chains);
+        self.ensemble = started.ensemble;
         self.draws.drop();
     }
 

@@ -7,6 +7,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::looks::{self, Looks};
 use crate::ids::{ContextId, FaceId, IdentityId, LabelId};
 use crate::model::ContextMode;
+use crate::model::face::COPY;
+#[cfg(doc)]
 use crate::model::face::ODD;
 use crate::state::{Name, State};
 use crate::target::Target;
@@ -21,7 +23,7 @@ pub struct Draw<C = u32, N = LabelId> {
     pub sweep: u64,
     /// `z_n` per face.
     pub identities: Vec<u32>,
-    /// The number of each face's scale, or [`ODD`]; none where faces have no scales and none looks odd.
+    /// The number of each face's scale, [`ODD`] or [`COPY`]; none where faces have no scales and none is either.
     #[serde(default = "Vec::new", skip_serializing_if = "Vec::is_empty")]
     pub scales: Vec<u8>,
     /// `c*_m` per frame.
@@ -137,6 +139,11 @@ impl<C, N> Draw<C, N> {
         }
     }
 
+    /// Whether another face of the same shot speaks for a face.
+    pub fn is_copy(&self, face: usize) -> bool {
+        self.scales.get(face) == Some(&COPY)
+    }
+
     /// How many people there are: I, but for second looks.
     pub fn n_people(&self) -> usize {
         self.n_identities() - (0..).zip(&self.people).filter(|(identity, person)| identity != *person).count()
@@ -188,7 +195,7 @@ impl Draw {
             sweep,
             identities,
             scales: match model.face.n_scales() {
-                1 if !data.faces().any(|face| state.faces().scale(face) == ODD) => Vec::new(),
+                1 if !data.faces().any(|face| state.faces().scale(face) >= COPY) => Vec::new(),
                 _ => data.faces().map(|face| state.faces().scale(face)).collect(),
             },
             contexts,

@@ -7,7 +7,7 @@ use super::{Draw, Memory};
 use crate::gibbs;
 use crate::ids::{FaceId, IdentityId, LabelId};
 use crate::model::ContextMode;
-use crate::model::face::ODD;
+use crate::model::face::{COPY, ODD};
 use crate::random::{self, Rng};
 use crate::state::{Name, Names, Votes};
 use crate::target::Target;
@@ -54,12 +54,20 @@ impl Remembered {
             Self::Part(memory) => memory.completed(seed, target)?.heard(said, seed, target),
             Self::Whole(mut draw, name_weights) => {
                 let middle = target.model().face.middle_scale();
-                let scales = (0..).map(FaceId).zip(&mut draw.scales).filter(|(_, scale)| **scale == ODD);
-                scales.filter(|(face, _)| target.odd(*face).is_none()).for_each(|(_, scale)| *scale = middle);
+                let scales = (0..).map(FaceId).zip(&mut draw.scales);
+                scales
+                    .filter(|(face, scale)| is_past(**scale, target.odd(*face).is_some()))
+                    .for_each(|(_, scale)| *scale = middle);
                 Some(draw.heard(&name_weights, said, seed, target))
             }
         }
     }
+}
+
+/// Whether a scale is one that a face no longer has: what was said of it was taken back, or something was said
+/// of a copy.
+fn is_past(scale: u8, is_odd: bool) -> bool {
+    (scale == ODD && !is_odd) || (scale == COPY && is_odd)
 }
 
 impl Memory {
@@ -102,7 +110,7 @@ impl Memory {
             }
             let is_odd = target.odd(FaceId::new(face)).is_some();
             let scale = self.scales.get_mut(face).filter(|_| has_scales);
-            for scale in scale.into_iter().filter(|scale| scale.is_none_or(|scale| scale == ODD && !is_odd)) {
+            for scale in scale.into_iter().filter(|scale| scale.is_none_or(|scale| is_past(scale, is_odd))) {
                 *scale = Some(model.face.middle_scale());
             }
         }

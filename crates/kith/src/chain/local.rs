@@ -7,7 +7,7 @@ use super::Chain;
 use crate::gibbs::scan::{Memo, Scan};
 use crate::gibbs::{self, assignments};
 use crate::ids::{FaceId, IdentityId};
-use crate::model::face::Centred;
+use crate::model::face::{COPY, Centred};
 use crate::state::{Name, Seat};
 use crate::target::Target;
 
@@ -63,6 +63,10 @@ impl Chain {
     /// The same but for names; `all` are the faces that are seated.
     pub(super) fn settle_among(&mut self, faces: &[FaceId], all: &[FaceId], target: &Target) {
         let (state, rng) = (&mut self.state, &mut self.rng);
+        // Copies stay with whoever speaks for them until the next learning.
+        let moves = |face: &FaceId| state.faces.scale(*face) != COPY;
+        let faces: Vec<FaceId> = faces.iter().copied().filter(moves).collect();
+        let faces = &faces[..];
         Scan::new(target).pass(faces, state, target, rng);
         let links =
             |&face: &FaceId| target.data().evidence().links(face).iter().map(move |link| [face, link.0]);

@@ -11,6 +11,7 @@ mod part;
 mod prior;
 mod repeats;
 mod resume;
+pub mod shots;
 mod single;
 mod start;
 mod told;

@@ -14,7 +14,7 @@ use crate::state::State;
 use crate::target::Target;
 
 use super::repeats::Worth;
-use super::Start;
+use super::{Start, shots};
 
 /// From more faces than this the prior is learnt from some of the frames.
 const MOST_FACES: usize = 4_000;
@@ -39,6 +39,9 @@ pub fn learn_full_prior(
     after_sweep: &mut dyn FnMut(f64),
 ) -> Result<Full, ModelError> {
     let mut rng = stream(SEED, 0);
+    let shots = shots::find(model, data);
+    let firsts = shots.map(|shots| data.of_faces(&shots.firsts()).0);
+    let data = firsts.as_ref().unwrap_or(data);
     let some = some_frames(data, &mut rng);
     // Of some faces of each person most may be missing.
     let least_photos = if some.is_some() { 1.0 } else { PHOTOS };

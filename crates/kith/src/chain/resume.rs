@@ -12,7 +12,7 @@ use crate::gibbs;
 use crate::ids::{ContextId, FaceId, IdentityId, LabelId};
 use crate::math::{ln_add_exp, ln_sum_exp};
 use crate::model::ContextMode;
-use crate::model::face::ODD;
+use crate::model::face::{COPY, ODD};
 use crate::random;
 use crate::state::{Name, Names, State};
 use crate::target::Target;
@@ -138,6 +138,8 @@ impl Chain {
             let scale = memory.scales.get(face.index()).copied().flatten();
             let is_scale = |&scale: &u8| match scale {
                 ODD => target.odd(face).is_some(),
+                // What was said of a face counts, and then its looks do.
+                COPY => target.odd(face).is_none(),
                 scale => usize::from(scale) < model.face.n_scales(),
             };
             scale.filter(is_scale).into_iter().for_each(|scale| state.faces.set_scale(face, scale));

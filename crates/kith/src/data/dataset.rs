@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 use super::neighbours::Neighbours;
+use super::shots::{KnownShots, Shots};
 use super::{DataError, Embeddings, Evidence, Statement};
 use crate::ids::{ContextId, FaceId, FrameId, LabelId};
 
@@ -24,6 +25,7 @@ pub struct Dataset {
     names: Interned,
     evidence: Evidence,
     neighbours: Neighbours,
+    shots: KnownShots,
 }
 
 /// The name that a face was given.
@@ -60,6 +62,7 @@ impl Dataset {
             names: Interned::default(),
             evidence: Evidence::default(),
             neighbours: Neighbours::default(),
+            shots: KnownShots::default(),
         })
     }
 
@@ -134,12 +137,14 @@ impl Dataset {
         let context = context.map(|context| ContextId(self.contexts.id_of(context)));
         self.given_context.push(context);
         self.neighbours.extend(self.embeddings.len());
+        self.shots.forget();
         Ok(frame)
     }
 
     /// Gives a face the name that came with it, or takes any name away. Returns the name's id.
     pub fn set_name(&mut self, face: FaceId, name: Option<&str>) -> Option<LabelId> {
         let label = name.map(|name| Label { name: self.know_name(name), is_word: false });
+        self.shots.forget();
         self.labels[face.index()] = label;
         label.map(|label| label.name)
     }
@@ -149,6 +154,7 @@ impl Dataset {
     pub fn say_name(&mut self, face: FaceId, name: &str) -> LabelId {
         let name = self.know_name(name);
         let label = Some(Label { name, is_word: true });
+        self.shots.forget();
         self.labels[face.index()] = label;
         self.introduced.resize(self.names().len(), None);
         let first = &mut self.introduced[name.index()];
@@ -213,7 +219,26 @@ impl Dataset {
             return Err(DataError::NoFace { face, n_faces });
         }
         self.evidence.push(statement);
+        self.shots.forget();
         Ok(())
+    }
+
+    /// What was said of some faces of another dataset, of which these are those faces, in their order; names
+    /// have the same numbers.
+    pub(super) fn recall_words(&mut self, all: &Self, faces: &[FaceId]) {
+        let place_of = |face: FaceId| faces.binary_search(&face).ok().map(FaceId::new);
+        self.labels = faces.iter().map(|&face| all.label(face)).collect();
+        let introduced = all.introduced.iter().map(|face| face.and_then(place_of));
+        self.introduced = introduced.collect();
+        for statement in all.evidence.statements() {
+            let both = |a: FaceId, b: FaceId| place_of(a).zip(place_of(b));
+            let here = match *statement {
+                Statement::Same(a, b) => both(a, b).map(|(a, b)| Statement::Same(a, b)),
+                Statement::Different(a, b) => both(a, b).map(|(a, b)| Statement::Different(a, b)),
+                Statement::Not(face, name) => place_of(face).map(|face| Statement::Not(face, name)),
+            };
+            here.into_iter().for_each(|statement| self.evidence.push(statement));
+        }
     }
 
     /// Drops all statements, for simulations.
@@ -225,6 +250,7 @@ impl Dataset {
     pub(crate) fn set_embedding(&mut self, face: FaceId, embedding: &[f32]) {
         self.embeddings.set(face.index(), embedding);
         self.neighbours.clear();
+        self.shots.forget();
     }
 
     /// Replaces the given name of a face by another known one, for simulations.
@@ -272,6 +298,18 @@ impl Dataset {
     /// for.
     pub fn neighbours(&self, face: FaceId) -> &[FaceId] {
         self.neighbours.of(face, &self.embeddings)
+    }
+
+    /// Its shots, worked out when first asked for.
+    pub(crate) fn shots(&self, found: impl FnOnce() -> Option<Shots>) -> Option<Shots> {
+        self.shots.get_or_find(found)
+    }
+
+    /// The same, every face known to speak for itself.
+    pub(crate) fn without_shots(mut self) -> Self {
+        self.shots.forget();
+        self.shots.get_or_find(|| None);
+        self
     }
 
     /// `f_n`.

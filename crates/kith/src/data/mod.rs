@@ -5,12 +5,15 @@ mod embeddings;
 mod evidence;
 mod lengths;
 mod neighbours;
+pub(crate) mod repeats;
+mod shots;
 mod units;
 
 pub use dataset::{Dataset, Label, NewFace};
 pub use embeddings::{Embeddings, Source};
 pub use evidence::{Evidence, Statement};
 pub use lengths::{Lengths, MOST_TIMES, Strange};
+pub use shots::Shots;
 pub(crate) use units::OtherUnits;
 
 /// What is wrong with data that were offered.

@@ -16,7 +16,7 @@ use super::bounds::Bounds;
 use super::posterior::{Posterior, scatter};
 use crate::chain::Draw;
 use crate::ids::FaceId;
-use crate::model::face::{Centred, Envelope, ODD};
+use crate::model::face::{COPY, Centred, Envelope};
 use crate::target::Target;
 
 /// Of fewer faces an envelope would be larger than they are.
@@ -195,7 +195,7 @@ impl Posterior {
         let mut faces: Vec<(FaceId, u8)> = groups
             .iter()
             .flat_map(|&group| self.members(group).iter().copied().zip(self.scales_of(group).iter().copied()))
-            .filter(|face| face.1 != ODD)
+            .filter(|face| face.1 < COPY)
             .collect();
         // Scales are numbered from the largest lambda on.
         faces.sort_unstable();

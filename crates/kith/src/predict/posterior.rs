@@ -381,15 +381,17 @@ fn counted(draw: &Draw, target: &Target) -> (Vec<PooledContext>, Vec<PerContext>
         local.map(|&concentration| PooledContext { n_in: 0, n_frames: 0, concentration }).collect();
     if let [only] = &mut contexts[..] {
         let mut n_of = vec![0; draw.n_identities()];
-        draw.identities.iter().for_each(|&identity| n_of[identity as usize] += 1);
-        (only.n_in, only.n_frames) = (data.n_faces() as u32, data.n_frames() as u32);
+        for (_, &identity) in draw.identities.iter().enumerate().filter(|(face, _)| !draw.is_copy(*face)) {
+            n_of[identity as usize] += 1;
+        }
+        (only.n_in, only.n_frames) = (n_of.iter().sum(), data.n_frames() as u32);
         return (contexts, n_of.into_iter().map(|n| PerContext::in_one(ContextId(0), n)).collect());
     }
     let mut counts = vec![PerContext::default(); draw.n_identities()];
     for (frame, &number) in data.frames().zip(&draw.contexts) {
         let context = &mut contexts[number as usize];
         context.n_frames += 1;
-        for face in data.faces_in(frame) {
+        for face in data.faces_in(frame).iter().filter(|face| !draw.is_copy(face.index())) {
             counts[draw.identities[face.index()] as usize].add(ContextId(number));
             context.n_in += 1;
         }

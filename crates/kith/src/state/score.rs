@@ -4,7 +4,7 @@
 use super::State;
 use crate::data::Dataset;
 use crate::math::{ln_beta_density, ln_gamma, ln_rising};
-use crate::model::face::ODD;
+use crate::model::face::{COPY, ODD};
 use crate::model::{ContextMode, ErrorRate, FaceUpdate, Model, NameUpdate};
 use crate::target::Target;
 
@@ -80,6 +80,7 @@ impl State {
         let identities = self.seating.identities().iter();
         if model.face.update == FaceUpdate::Collapsed {
             let ln_scale = |face| match (self.faces.scale(face), target.odd(face)) {
+                (COPY, _) => 0.0,
                 (ODD, odd) => odd.map_or(f64::NEG_INFINITY, |odd| odd.ln_p + odd.ln_density),
                 (scale, odd) => model.face.ln_scale(scale) + odd.map_or(0.0, |odd| odd.ln_usual),
             };

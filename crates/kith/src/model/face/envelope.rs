@@ -6,7 +6,7 @@
 //! The triangle G is kept in 16 bits per number, and what rounding may have added is taken off.
 
 use super::scatter::Scatter;
-use super::{Centred, FaceKind, FaceModel, ODD};
+use super::{Centred, FaceKind, FaceModel};
 
 /// The envelope of the groups of some faces.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,7 +22,7 @@ impl FaceModel {
     /// own.
     pub(crate) fn envelope<'a>(&self, faces: impl Iterator<Item = &'a Centred>) -> Option<Envelope> {
         let FaceKind::Full(model) = &self.kind else { return None };
-        let usual = faces.filter(|x| x.scale != ODD).map(|x| (x.portrait.clone(), x.lambda(model)));
+        let usual = faces.filter(|x| !x.leaves_no_trace()).map(|x| (x.portrait.clone(), x.lambda(model)));
         let (rows, weights): (Vec<_>, Vec<_>) = usual.unzip();
         let root = Scatter::root_of(model.n_axes(), model.scale(), rows, weights);
         Envelope::of(&root, model.n_axes())

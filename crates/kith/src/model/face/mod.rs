@@ -26,10 +26,10 @@ pub use full::{Full, FullPrior};
 pub use full_group::FullGroup;
 pub use isotropic::{Face, Isotropic, IsotropicGroup};
 pub(crate) use odd::ln_look_alikes;
-pub use odd::{ODD, Odd};
+pub use odd::{COPY, ODD, Odd};
 pub(crate) use one_gaussian::ln_gaussian;
 pub(crate) use scales::PerScale;
-pub(crate) use two_covariance::DIRECTIONS;
+pub(crate) use two_covariance::{DIRECTIONS, at_one_length};
 pub(crate) use whitened::{Portrait, Whitened};
 
 use serde::{Deserialize, Serialize};
@@ -89,7 +89,7 @@ pub struct Centred {
     /// Of [`Full`]: the values once more, to be shared, and their squares per level of psi.
     portrait: Portrait,
     squares: Vec<f64>,
-    /// [`ODD`], or one of the model's.
+    /// [`ODD`], [`COPY`], or one of the model's.
     scale: u8,
     odd: Option<Odd>,
 }
@@ -151,9 +151,9 @@ impl FaceModel {
         }
     }
 
-    /// A face joins; one with odd looks leaves no trace.
+    /// A face joins; one with odd looks, or a copy, leaves no trace.
     pub fn observe(&self, group: &mut Group, x: &Centred) {
-        if x.is_odd() {
+        if x.leaves_no_trace() {
             return;
         }
         match (&self.kind, group) {
@@ -168,7 +168,7 @@ impl FaceModel {
     /// Faces join.
     pub fn observe_all(&self, group: &mut Group, xs: &[Centred]) {
         match (&self.kind, group) {
-            (FaceKind::Full(model), Group::Full(group)) if !xs.iter().any(Centred::is_odd) => {
+            (FaceKind::Full(model), Group::Full(group)) if !xs.iter().any(Centred::leaves_no_trace) => {
                 group.observe_all(model, xs);
             }
             (_, group) => xs.iter().for_each(|x| self.observe(group, x)),
@@ -177,7 +177,7 @@ impl FaceModel {
 
     /// A face leaves.
     pub fn forget(&self, group: &mut Group, x: &Centred) {
-        if x.is_odd() {
+        if x.leaves_no_trace() {
             return;
         }
         match (&self.kind, group) {
@@ -205,7 +205,7 @@ impl FaceModel {
 
     /// ln p(x | the group's faces, x's own scale).
     pub fn ln_joining(&self, group: &Group, x: &Centred) -> f64 {
-        if x.is_odd() {
+        if x.leaves_no_trace() {
             return x.odd.map_or(0.0, |odd| odd.ln_density);
         }
         match (&self.kind, group) {
@@ -218,7 +218,7 @@ impl FaceModel {
     /// Nothing where faces are taken out of their group to be weighed, which costs little there, or is seldom
     /// done.
     pub(crate) fn rejoining(&self, group: &Group, x: &Centred) -> Option<PerScale> {
-        if x.odd.is_some() || x.is_odd() {
+        if x.odd.is_some() || x.leaves_no_trace() {
             return None;
         }
         match (&self.kind, group) {

@@ -7,6 +7,9 @@ use crate::math::ln_add_exp;
 /// What stands for odd looks among the scales of faces.
 pub const ODD: u8 = u8::MAX;
 
+/// What stands for a copy among them: another face of the same shot speaks for it ([`crate::data::Shots`]).
+pub const COPY: u8 = u8::MAX - 1;
+
 /// ln 1e-7.
 const LN_NOTHING: f64 = -16.118_095_650_958_32;
 
@@ -57,9 +60,9 @@ pub(crate) fn ln_look_alikes(model: &FaceModel, x: &Centred, nearest: &[Centred]
 }
 
 impl Centred {
-    /// Whether its looks are odd.
-    pub fn is_odd(&self) -> bool {
-        self.scale == ODD
+    /// Whether it is in no statistics: its looks are odd, or another face speaks for it.
+    pub fn leaves_no_trace(&self) -> bool {
+        self.scale >= COPY
     }
 
     /// What its looks may be beside the usual ones.

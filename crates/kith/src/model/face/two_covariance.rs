@@ -4,6 +4,7 @@
 mod covariances;
 mod numbers;
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use faer::Mat;
@@ -355,6 +356,14 @@ fn shrunk(sum: &Mat<f64>, count: f64, least: f64) -> Mat<f64> {
         let prior = if r == c { d as f64 * average } else { 0.0 };
         (sum[(r, c)] + prior) / (count + d as f64)
     })
+}
+
+/// Embeddings as they are compared: at one length, where theirs vary.
+pub(crate) fn at_one_length(embeddings: &Embeddings) -> Cow<'_, Embeddings> {
+    match sizes_of(embeddings).0 {
+        None => Cow::Borrowed(embeddings),
+        length => Cow::Owned(brought_to(length, embeddings)),
+    }
 }
 
 /// The embeddings at one length.
