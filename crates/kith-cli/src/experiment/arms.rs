@@ -94,7 +94,8 @@ fn maker<'a>(settings: &'a Settings, background: Option<&'a Background>) -> Mode
         if let Some((_, model)) = last.as_ref().filter(|(known, _)| known == data) {
             return Ok(model.clone());
         }
-        let model = settings.clone().resolve(data, background.map(Background::known), &mut |_| ())?;
+        let known = background.map(Background::known);
+        let model = settings.clone().resolve_growing(data, known, &mut |_| ())?;
         *last = Some((data.clone(), model.clone()));
         Ok(model)
     })

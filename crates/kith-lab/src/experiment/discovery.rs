@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use kith::belief::{Belief, Chains, Schedule, Until};
-use kith::chain::{Chain, Watch};
+use kith::chain::{Chain, Memory, Watch};
 use kith::data::{Dataset, NewFace};
 use kith::ids::FaceId;
 use kith::model::{ContextMode, Model, ModelError};
@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Arm, Experiment, Gallery, Job, Person, Plan};
+use super::{Arm, Experiment, Gallery, Job, Person, Plan, Sampler};
 use crate::metrics::{adjusted_rand_index, pairwise, variation_of_information};
 use crate::report::Findings;
 
@@ -139,20 +139,20 @@ impl<'a> Discovery<'a> {
         Stream { context_of, contexts, frames, later }
     }
 
-    /// The model; its face prior is learnt from background people or from the stream's faces, unnamed as they
-    /// are.
-    fn model(&self, task: Task, stream: &Stream) -> Result<Model, ModelError> {
-        let mut model = (self.arms[task.arm].model)(&self.dataset(stream).0)?;
+    /// The model of somebody who has seen some frames; its face prior is learnt from background people or from
+    /// their faces, unnamed as they are.
+    fn model(&self, task: Task, stream: &Stream, n_frames: usize) -> Result<Model, ModelError> {
+        let mut model = (self.arms[task.arm].model)(&self.dataset(stream, n_frames).0)?;
         model.context.mode = if task.contexts { ContextMode::Given } else { ContextMode::None };
         Ok(model)
     }
 
-    /// All frames, and how many faces there are up to each.
-    fn dataset(&self, stream: &Stream) -> (Dataset, Vec<usize>) {
+    /// The first frames, and how many faces there are up to each.
+    fn dataset(&self, stream: &Stream, n_frames: usize) -> (Dataset, Vec<usize>) {
         let dimension = self.gallery.embeddings.dimension();
         let mut data = Dataset::empty(dimension).expect("embeddings have a dimension");
         let mut n_faces = Vec::new();
-        for frame in &stream.frames {
+        for frame in stream.frames.iter().take(n_frames) {
             let faces: Vec<NewFace<'_>> =
                 frame.embeddings.iter().map(|x| NewFace { embedding: x, name: None }).collect();
             data.push_frame(Some(&stream.contexts[frame.context]), &faces).expect("frames are never empty");
@@ -174,22 +174,30 @@ impl<'a> Discovery<'a> {
         schedule.sweeps * updates as u64 * self.plan.n_chains as u64
     }
 
-    /// Online and in batches: the curve, and what is believed at the end.
+    /// Online and in batches: the curve, and what is believed at the end. What faces look like in general is
+    /// learnt from the frames so far (the first batch learns from itself), anew with every doubling.
     fn learn(
         &self,
         task: Task,
-        model: Model,
         stream: &Stream,
         watch: &Watch<'_>,
     ) -> Result<Option<(Vec<Moment>, Belief)>, ModelError> {
         let (schedule, chains) = (self.schedule(task.protocol), self.chains(task));
-        let belief = Belief::new(model, chains).map_err(model_error)?.with_schedule(schedule);
-        let mut belief = belief.with_sweep(self.arms[task.arm].sampler.sweep());
+        let sampler = self.arms[task.arm].sampler;
+        let own = |belief: Belief| belief.with_schedule(schedule).with_sweep(sampler.sweep());
+        let model = self.model(task, stream, schedule.frames)?;
+        let mut belief = own(Belief::new(model, chains).map_err(model_error)?);
+        let mut n_model_faces = 0;
         let truth = truth(&stream.frames);
         let mut curve = Vec::new();
         for (number, frame) in stream.frames.iter().enumerate() {
             if watch.stop.load(Ordering::Relaxed) {
                 return Ok(None);
+            }
+            let n_faces = belief.target().data().n_faces();
+            if number % schedule.frames == 0 && n_faces > 0 && n_faces >= 2 * n_model_faces {
+                belief = own(under(&belief, self.model(task, stream, number)?, sampler, chains)?);
+                n_model_faces = n_faces;
             }
             let faces: Vec<NewFace<'_>> =
                 frame.embeddings.iter().map(|x| NewFace { embedding: x, name: None }).collect();
@@ -210,11 +218,11 @@ impl<'a> Discovery<'a> {
     fn offline(
         &self,
         task: Task,
-        model: Model,
         stream: &Stream,
         watch: &Watch<'_>,
     ) -> Result<Option<(Vec<Moment>, Belief)>, ModelError> {
-        let (data, n_faces) = self.dataset(stream);
+        let model = self.model(task, stream, stream.frames.len())?;
+        let (data, n_faces) = self.dataset(stream, stream.frames.len());
         let sweeps = self.schedule(Protocol::Offline).sweeps;
         let sampler = self.arms[task.arm].sampler;
         let belief = Belief::start(Target::new(model, data)?, &[sampler.start()], self.chains(task));
@@ -232,6 +240,17 @@ impl<'a> Discovery<'a> {
     fn chains(&self, task: Task) -> Chains {
         Chains { n: self.plan.n_chains, seed: self.plan.seed_of(task.repeat) }
     }
+}
+
+/// What was believed, under another model: chains go on, or begin anew where the kind of face model is another.
+fn under(belief: &Belief, model: Model, sampler: Sampler, chains: Chains) -> Result<Belief, ModelError> {
+    let is_same_kind = model.face.has_covariances() == belief.target().model().face.has_covariances();
+    let target = belief.target().clone().with_model(model)?;
+    if !is_same_kind {
+        return Ok(Belief::start(target, &[sampler.start()], chains));
+    }
+    let memories: Vec<Memory> = belief.now().iter().map(Memory::of).collect();
+    Ok(Belief::resume(target, &memories, chains.seed))
 }
 
 /// Frames come from a dataset that was read whole: only the model can be refused.
@@ -307,10 +326,9 @@ impl Experiment for Discovery<'_> {
     fn run(&self, task: &Task, watch: &Watch<'_>) -> Result<Option<Outcome>, ModelError> {
         let started = Instant::now();
         let stream = self.stream(task.repeat);
-        let model = self.model(*task, &stream)?;
         let learnt = match task.protocol {
-            Protocol::Offline => self.offline(*task, model, &stream, watch)?,
-            _ => self.learn(*task, model, &stream, watch)?,
+            Protocol::Offline => self.offline(*task, &stream, watch)?,
+            _ => self.learn(*task, &stream, watch)?,
         };
         let Some((curve, belief)) = learnt else { return Ok(None) };
         let seconds = started.elapsed().as_secs_f64();
