@@ -31,8 +31,8 @@ pub struct Options {
     thin: Option<u64>,
     /// Draws of each chain that are kept at most, where `sweeps` is not given.
     draws: usize,
-    /// The starting points, dealt over the chains.
-    starts: Vec<String>,
+    /// The starting points, dealt over the chains; the usual ones where it is not said.
+    starts: Option<Vec<String>>,
 }
 
 /// What a learning came to.
@@ -70,7 +70,10 @@ impl Options {
         from_tree(&self.model)
     }
 
-    fn starts(&self) -> Result<Vec<Start>, String> {
+    fn starts(&self, target: &Target) -> Result<Vec<Start>, String> {
+        let Some(starts) = &self.starts else {
+            return Ok(stages::starts(target, stages::DISPERSED).to_vec());
+        };
         let start = |word: &String| match word.as_str() {
             "sequential" => Ok(Start::Sequential),
             "together" => Ok(Start::Together),
@@ -78,7 +81,7 @@ impl Options {
             "random" => Ok(Start::Random),
             other => Err(format!("start: found {other:?}, wanted sequential, together, apart or random")),
         };
-        let starts = self.starts.iter().map(start).collect::<Result<Vec<_>, _>>()?;
+        let starts = starts.iter().map(start).collect::<Result<Vec<_>, _>>()?;
         if starts.is_empty() { Err("start: found none, wanted at least one".to_owned()) } else { Ok(starts) }
     }
 
@@ -115,7 +118,7 @@ impl Known {
         background: Option<Background<'_>>,
         progress: &Progress,
     ) -> Result<Self, String> {
-        let (settings, starts, run) = (options.settings()?, options.starts()?, options.run()?);
+        let (settings, run) = (options.settings()?, options.run()?);
         let n_faces = data.n_faces();
         let are_points = data.n_frames() == n_faces && data.contexts().is_empty() && background.is_none();
         let settings = if are_points { settings.for_points(n_faces, data.dimension()) } else { settings };
@@ -123,6 +126,7 @@ impl Known {
         let model = settings.resolve(&data, background, &mut |share| progress.reach(100.0 * share));
         let model = model.map_err(|error| error.to_string())?;
         let target = Target::new(model, data).map_err(|error| error.to_string())?;
+        let starts = options.starts(&target)?;
         let belief = Belief::start(target, &starts, options.chains());
         let mut known = Self::new(belief, options, n_faces, background.is_some());
         match run {
@@ -151,11 +155,12 @@ impl Known {
 
     /// The first frames arrive.
     pub fn begin(options: Options, data: Dataset, progress: &Progress) -> Result<Self, String> {
-        let (settings, starts, n_faces) = (options.settings()?, options.starts()?, data.n_faces());
+        let (settings, n_faces) = (options.settings()?, data.n_faces());
         progress.begin(100);
         let model = settings.resolve_growing(&data, None, &mut |share| progress.reach(100.0 * share));
         let model = model.map_err(|error| error.to_string())?;
         let target = Target::new(model, data).map_err(|error| error.to_string())?;
+        let starts = options.starts(&target)?;
         let belief = Belief::start(target, &starts, options.chains());
         let mut known = Self::new(belief, options, n_faces, false);
         known.settle(progress);
@@ -179,7 +184,8 @@ impl Known {
         self.belief = if is_same_kind {
             Belief::resume(target, &memories, self.options.seed)
         } else {
-            Belief::start(target, &self.options.starts()?, self.options.chains())
+            let starts = self.options.starts(&target)?;
+            Belief::start(target, &starts, self.options.chains())
         };
         self.n_model_faces = n_faces;
         Ok(())

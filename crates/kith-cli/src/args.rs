@@ -145,8 +145,9 @@ pub struct FitOptions {
     /// Parts that each chain is moved in side by side, for more cores than chains; the draws depend on it
     #[arg(long, value_name = "P", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=64))]
     pub colours: u8,
-    /// Where chains start: sequential, together, apart or random, or a list dealt over the chains
-    #[arg(long, value_delimiter = ',', default_value = "sequential")]
+    /// Where chains start: sequential, together, apart or random, or a list dealt over the chains [default:
+    /// all four; sequential where there are more than 10,000 faces, or no covariances]
+    #[arg(long, value_delimiter = ',')]
     pub start: Vec<Start>,
     /// Print a summary as one JSON object
     #[arg(long)]

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use anyhow::{Context, ensure};
-use kith::belief::{AGREED, Belief, Chains, ENOUGH, Learnt, Round, Settings, Until};
+use kith::belief::{AGREED, Belief, Chains, ENOUGH, Learnt, Round, Settings, Until, stages};
 use kith::chain::{Draw, Run, Watch};
 use kith::gibbs::Sweep;
 use kith::model::Model;
@@ -40,7 +40,9 @@ pub fn run(options: &FitOptions) -> anyhow::Result<Outcome> {
     let model = model(options, &table)?;
     let target = Target::new(model, table.dataset).with_context(|| settings_file(options))?;
     let n_chains = options.chains.unwrap_or(if run.is_some() { 8 } else { 4 }) as usize;
-    let mut belief = Belief::start(target, &options.start, Chains { n: n_chains, seed: options.seed })
+    let usual = stages::starts(&target, stages::DISPERSED);
+    let starts = if options.start.is_empty() { usual } else { &options.start };
+    let mut belief = Belief::start(target, starts, Chains { n: n_chains, seed: options.seed })
         .with_sweep(Sweep::coloured(options.colours));
     interrupt::be_calm();
     let mut writer = DrawsWriter::create(&options.draws, belief.target())?;

@@ -43,8 +43,9 @@ class Kith(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         ``sweeps``, chains go on until they agree or clearly will not.
     draws : int
         How many draws of each chain are kept at most, where ``sweeps`` is not given.
-    start : str or list of str
-        Where chains start: "sequential", "together", "apart" or "random"; a list is dealt over the chains.
+    start : str, list of str or None
+        Where chains start: "sequential", "together", "apart" or "random"; a list is dealt over the chains. ``None`` is
+        all four, or "sequential" of more than 10,000 faces and where identities have no covariances.
     random_state : int, RandomState or None
         An int is the seed of the program: the same seed makes the same draws as ``kith fit --seed``.
     n_jobs : int or None
@@ -99,7 +100,7 @@ class Kith(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         burn_in: int | None = None,
         thin: int | None = None,
         draws: int = 100,
-        start: str | list[str] = "sequential",
+        start: str | list[str] | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         progress: bool | Progress | None = None,
@@ -315,9 +316,9 @@ class Kith(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     # Within.
 
     def _options(self) -> str:
-        if not isinstance(self.start, (str, list, tuple)):
+        if not isinstance(self.start, (str, list, tuple, type(None))):
             raise ValueError(f"start: found {self.start!r}, wanted a text or a list of them")
-        starts = [self.start] if isinstance(self.start, str) else list(self.start)
+        starts = [self.start] if isinstance(self.start, str) else self.start and list(self.start)
         for name in ("sweeps", "thin", "draws"):
             _columns.check_count(name, getattr(self, name), at_least=1)
         _columns.check_count("n_chains", self.n_chains, at_least=1, at_most=_columns.MOST_CHAINS)

@@ -187,10 +187,11 @@ impl Belief {
         self.ensemble = Ensemble::of(chains);
     }
 
-    /// Starts chains anew, from the sequential start.
+    /// Starts chains anew.
     pub fn restart(&mut self, n_chains: usize) {
         let chains = Chains { n: n_chains, seed: self.seed };
-        let started = Self::start(self.target.clone(), &[Start::Sequential], chains);
+        let starts = stages::starts(&self.target, stages::DISPERSED_AWAITED);
+        let started = Self::start(self.target.clone(), starts, chains);
         self.ensemble = started.ensemble;
         self.draws.drop();
     }

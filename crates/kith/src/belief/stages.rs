@@ -10,10 +10,12 @@
 //! | more | learnt anew only by `learn` | the same |
 
 use super::{Kind, Settings};
+use crate::chain::Start;
 use crate::data::{Dataset, Lengths, OtherUnits, Strange};
 #[cfg(doc)]
 use crate::model::Isotropic;
 use crate::model::Model;
+use crate::target::Target;
 
 /// From fewer faces than this, with no people known, nothing can be learnt of their covariances, and the
 /// nearest neighbour of a face is not trusted to be another photo of the same person.
@@ -29,6 +31,21 @@ pub const PRIOR_AT_ONCE: usize = 1000;
 /// that fits those. In a few dimensions a face says too little to be counted half, and the paper's model is
 /// the better one; covariances that are asked for there count whole ([`Settings::for_points`]).
 pub const FEW_DIMENSIONS: usize = 32;
+
+/// While there are no more faces, chains with covariances begin dispersed unless it is said where: seated one by
+/// one, apart, at random and together. Of more that takes longer than somebody waits for first people: a minute
+/// at 20,000, where seating one by one takes some seconds.
+pub const DISPERSED: usize = 10_000;
+/// The same of a library, whose owner looks at a screen.
+pub const DISPERSED_AWAITED: usize = 2_000;
+
+/// Where chains begin, by turns; of at most `most` faces dispersed.
+pub fn starts(target: &Target, most: usize) -> &'static [Start] {
+    let is_dispersed = target.model().face.has_covariances() && target.data().n_faces() <= most;
+    if is_dispersed { &DISPERSED_STARTS } else { &[Start::Sequential] }
+}
+
+const DISPERSED_STARTS: [Start; 4] = [Start::Sequential, Start::Apart, Start::Random, Start::Together];
 
 /// Which of some embeddings cannot be of one dataset with those beside them, ascending, and why: by how long
 /// embeddings usually are, or else for being in other units than the rest where the paper's model will be

@@ -21,9 +21,9 @@ use super::Start;
 /// With fewer faces than this nothing is looked for.
 const FEWEST: usize = 64;
 /// People are seen again where at least this share of faces have one of the same person as their neighbour
-/// (`data/repeats.rs`): of strangers, and of people found whole, at most 0.08, of moments of people at least
-/// 0.17 (docs/NOTEBOOK.md, "Shots").
-const SEEN_AGAIN: f64 = 0.15;
+/// (`data/repeats.rs`): of strangers, and of people found whole, at most 0.08, of moments of people 0.11 to
+/// 0.55, but for a weak network with two photos of each (docs/NOTEBOOK.md, "Shots").
+const SEEN_AGAIN: f64 = 0.1;
 /// And what was found are moments where their faces are so much nearer to each other than one moment of
 /// somebody to another, in squared distance: 0.51 and less, where pieces of people have 0.64 and more.
 const NEARER: f64 = 0.57;
