@@ -22,7 +22,10 @@ const EQUAL: f64 = 0.05;
 /// What is nearly equal is so along the leading axes of some faces, which are looked at first.
 const LEADING: usize = 32;
 const SOME: usize = 2_000;
-/// So many faces look for an equal one side by side.
+/// And of those the first few, for so many faces side by side: nearly all pairs end there.
+const WIDEST: usize = 8;
+const LANES: usize = 32;
+/// So many faces look for an equal one before those without one become firsts.
 const TOGETHER: usize = 256;
 
 /// How far faces are seen again.
@@ -71,26 +74,64 @@ pub(crate) fn nearly_equal(embeddings: &Embeddings) -> Shots {
     let most = EQUAL * 2.0 * variance(embeddings, &some);
     let mut first_of: Vec<usize> = all;
     let mut firsts: Vec<usize> = Vec::new();
-    // The nearest of some firsts, if it is near enough; of equally near ones the earlier.
-    let equal = |face: usize, firsts: &[usize]| -> Option<(f64, usize)> {
-        let near = firsts.iter().filter(|&&first| square(row(face), row(first)) < most);
-        let far = near.map(|&first| (square(embeddings.row(face), embeddings.row(first)), first));
-        far.filter(|(square, _)| *square < most).min_by(|a, b| a.0.total_cmp(&b.0))
+    let mut widest: Vec<[f32; WIDEST]> = Vec::new();
+    let widest_of = |face: usize| std::array::from_fn(|axis| row(face).get(axis).copied().unwrap_or(0.0));
+    // The squared distance to a first, if it is small enough.
+    let far = |face: usize, first: usize| {
+        let is_near = square(row(face), row(first)) < most;
+        is_near.then(|| square(embeddings.row(face), embeddings.row(first))).filter(|&square| square < most)
+    };
+    let nearer = |a: Option<(f64, usize)>, b: Option<(f64, usize)>| {
+        a.into_iter().chain(b).min_by(|a, b| a.0.total_cmp(&b.0))
     };
     for together in (0..n).step_by(TOGETHER).map(|from| from..(from + TOGETHER).min(n)) {
         let n_before = firsts.len();
-        let found: Vec<Option<(f64, usize)>> =
-            together.clone().into_par_iter().map(|face| equal(face, &firsts)).collect();
-        for (face, before) in together.zip(found) {
-            let beside = equal(face, &firsts[n_before..]);
-            let nearer = before.into_iter().chain(beside).min_by(|a, b| a.0.total_cmp(&b.0));
-            match nearer {
+        // Of each face the nearest first, if it is near enough; of equally near ones the earlier.
+        let among = |faces: &[usize]| {
+            let mut lanes = [[0.0f32; LANES]; WIDEST];
+            for (lane, &face) in faces.iter().enumerate() {
+                let widest: [f32; WIDEST] = widest_of(face);
+                (0..WIDEST).for_each(|axis| lanes[axis][lane] = widest[axis]);
+            }
+            let mut found: Vec<Option<(f64, usize)>> = vec![None; faces.len()];
+            for (&first, at) in firsts.iter().zip(&widest) {
+                let squares = squares_beside(&lanes, at);
+                if squares.iter().all(|&square| f64::from(square) >= most) {
+                    continue;
+                }
+                for (lane, &face) in
+                    faces.iter().enumerate().filter(|(lane, _)| f64::from(squares[*lane]) < most)
+                {
+                    found[lane] = nearer(found[lane], far(face, first).map(|square| (square, first)));
+                }
+            }
+            found
+        };
+        let faces: Vec<usize> = together.collect();
+        let found: Vec<_> = faces.par_chunks(LANES).flat_map_iter(among).collect();
+        for (&face, before) in faces.iter().zip(found) {
+            let beside = firsts[n_before..].iter().filter_map(|&first| Some((far(face, first)?, first)));
+            match nearer(before, beside.min_by(|a, b| a.0.total_cmp(&b.0))) {
                 Some((_, first)) => first_of[face] = first,
-                None => firsts.push(face),
+                None => {
+                    firsts.push(face);
+                    widest.push(widest_of(face));
+                }
             }
         }
     }
     Shots::of_groups(first_of.into_iter())
+}
+
+/// The squared distances of faces side by side to one, along the widest axes.
+fn squares_beside(lanes: &[[f32; LANES]; WIDEST], at: &[f32; WIDEST]) -> [f32; LANES] {
+    let mut squares = [0.0f32; LANES];
+    for (lane, &at) in lanes.iter().zip(at) {
+        for (square, &x) in squares.iter_mut().zip(lane) {
+            *square += (x - at) * (x - at);
+        }
+    }
+    squares
 }
 
 /// The nearest `count` other rows of each of some rows, among all.
