@@ -50,7 +50,7 @@ pub fn learn_full_prior(
     let begun = Full::from_faces(data.embeddings());
     let has_directions = data.dimension() >= DIRECTIONS;
     let (mut full, mut is_learnt) = (begun.clone(), true);
-    let mut done = 0;
+    let (mut done, mut people) = (0, Vec::new());
     for round in 0..ROUNDS {
         model.face = FaceModel::full(full.clone());
         let target = Target::new(model.clone(), data)?;
@@ -66,7 +66,7 @@ pub fn learn_full_prior(
         if has_directions && round == 0 && worth.faces < FIRST_WORTH {
             break;
         }
-        let people = people(&state, &data);
+        people = self::people(&state, &data);
         let next = match worth.is_anybody_seen_twice() {
             true => Full::from_supposed(data.embeddings(), &people),
             false => Full::from_look_alikes(data.embeddings(), &people),
@@ -77,7 +77,11 @@ pub fn learn_full_prior(
             break;
         }
     }
-    Ok(if is_learnt || !has_directions { full } else { begun })
+    Ok(match has_directions {
+        true if is_learnt => Full::from_found(data.embeddings(), &people),
+        true => begun,
+        false => full,
+    })
 }
 
 /// The paper's prior for these data ([`Isotropic::from_unlabelled`]), if the people that are found with it say

@@ -58,6 +58,8 @@ const LOOKALIKES: f64 = 1.0;
 pub(crate) const DIRECTIONS: usize = 32;
 /// The between-person variances are rounded to so many values, which makes a face's mean part cheap to weigh.
 const LEVELS: usize = 8;
+/// The largest share of pseudo-observations in a covariance.
+const MOST_SHRUNK: f64 = 0.99;
 /// Nobody counts for more faces than this in the within-person covariance: it is that of people in general.
 const MOST_FACES: f64 = 30.0;
 
@@ -97,6 +99,12 @@ impl Full {
     /// The same of people who may as well be look-alikes: how few directions they vary in says nothing.
     pub fn from_look_alikes(embeddings: &Embeddings, people: &[Vec<usize>]) -> Self {
         Self::supposed(Sorted { are_there: false, ..Sorted::new(embeddings, people) })
+    }
+
+    /// The same as [`Full::from_supposed`] at the end of the rounds: W is brought nearer to equal variances where that is
+    /// what it seems to be. In the rounds before, W as it is found tells people from look-alikes more readily.
+    pub fn from_found(embeddings: &Embeddings, people: &[Vec<usize>]) -> Self {
+        Self::supposed(Sorted { is_last: true, ..Sorted::new(embeddings, people) })
     }
 
     fn supposed(sorted: Sorted) -> Self {
@@ -171,6 +179,8 @@ struct Sorted {
     sizes: Vec<usize>,
     /// Whether they are people rather than look-alikes.
     are_there: bool,
+    /// Whether W is brought as near to equal variances as it seems to be.
+    is_last: bool,
 }
 
 impl Sorted {
@@ -196,6 +206,7 @@ impl Sorted {
             y,
             sizes: people.iter().map(|rows| rows.len()).collect(),
             are_there: true,
+            is_last: false,
         }
     }
 
@@ -303,9 +314,11 @@ impl Sorted {
         if freedom < 1.0 {
             // Without a second photo of anybody, within is taken for half of all variance.
             let half = scaled(&(self.y.transpose() * &self.y), 0.5);
-            return shrunk(&half, self.y.nrows() as f64, self.least);
+            return shrunk(&half, self.y.nrows() as f64, self.least, half.nrows() as f64);
         }
-        shrunk(&scatter, freedom, self.least)
+        let usual = scatter.nrows() as f64;
+        let pseudo = if self.is_last { usual.max(pseudo_observations(&scatter, freedom)) } else { usual };
+        shrunk(&scatter, freedom, self.least, pseudo)
     }
 
     /// psi of `B = psi W`, where the transform makes W the identity: expectation-maximisation over people.
@@ -348,14 +361,29 @@ fn mean_ln(psi: &[f64]) -> f64 {
     psi.iter().map(|psi| psi.max(1e-4).ln()).sum::<f64>() / psi.len() as f64
 }
 
-/// A covariance from a sum of squares, with as many pseudo-observations of equal variances as there are axes.
-fn shrunk(sum: &Mat<f64>, count: f64, least: f64) -> Mat<f64> {
+/// A covariance from a sum of squares, with so many pseudo-observations of equal variances; usually as many as
+/// there are axes.
+fn shrunk(sum: &Mat<f64>, count: f64, least: f64, pseudo: f64) -> Mat<f64> {
     let d = sum.nrows();
     let average = (trace_of(sum) / (count * d as f64)).max(least);
     Mat::from_fn(d, d, |r, c| {
-        let prior = if r == c { d as f64 * average } else { 0.0 };
-        (sum[(r, c)] + prior) / (count + d as f64)
+        let prior = if r == c { pseudo * average } else { 0.0 };
+        (sum[(r, c)] + prior) / (count + pseudo)
     })
+}
+
+/// How many pseudo-observations of equal variances bring a covariance nearest to the truth, where that is
+/// estimated from the same sum (the oracle-approximating shrinkage of Chen, Wiesel, Eldar & Hero 2010): many
+/// where all directions vary as much as each other, so that what differs is chance.
+fn pseudo_observations(sum: &Mat<f64>, count: f64) -> f64 {
+    let d = sum.nrows() as f64;
+    let square = trace_of(sum).powi(2);
+    let of_squares: f64 = sum.col_iter().flat_map(|column| column.iter()).map(|s| s * s).sum();
+    let unequal = (count + 1.0 - 2.0 / d) * (of_squares - square / d);
+    let share = ((1.0 - 2.0 / d) * of_squares + square) / unequal;
+    // Nothing is known of it where the sum is of equal variances, or of nothing.
+    let share = if share > 0.0 { share.min(MOST_SHRUNK) } else { return 0.0 };
+    count * share / (1.0 - share)
 }
 
 /// Embeddings as they are compared: at one length, where theirs vary.

@@ -28,6 +28,7 @@ impl Sorted {
             y: Mat::from_fn(rows.len(), self.y.ncols(), |r, c| self.y[(rows[r], c)]),
             sizes: sizes.map(|(_, &size)| size).collect(),
             are_there: self.are_there,
+            is_last: self.is_last,
         }
     }
 
@@ -106,7 +107,7 @@ impl Sorted {
             };
             let b = back(of_b.transpose() * &of_b, &var_b);
             let w = back(left.transpose() * &left, &var_w) + &scatter;
-            within = shrunk(&w, n as f64, self.least);
+            within = shrunk(&w, n as f64, self.least, d as f64);
             between = like(&b, &within);
         }
         (within, between)
