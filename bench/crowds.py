@@ -45,6 +45,20 @@ def gaussian(dimension, ratio, shape, seed):
     return photos[order], truth[order]
 
 
+def changing(dimension, ratio, shape, change, seed):
+    """The same, each person spread evenly along a direction of their own, so many times as far either way as photos vary; and
+    as many people once."""
+    rng = np.random.default_rng(seed)
+    count = np.concatenate([sizes(shape, rng), np.ones(shape[1], int)])
+    truth = np.repeat(np.arange(len(count)), count)
+    means = rng.normal(size=(len(count), dimension)) * np.sqrt(ratio)
+    own = rng.normal(size=(len(count), dimension))
+    own *= (change * (count > 1) / np.linalg.norm(own, axis=1))[:, None]
+    photos = means[truth] + rng.normal(size=(len(truth), dimension)) + own[truth] * rng.uniform(-1, 1, (len(truth), 1))
+    order = rng.permutation(len(truth))
+    return photos[order], truth[order]
+
+
 def bursts(dimension, people, jitter, seed):
     """One photo of each, eight times, moved by a little."""
     rng = np.random.default_rng(seed)
@@ -62,8 +76,12 @@ def crowds():
         for ratio in (0.5, 2, 20, 1000):
             for shape in (("once", 200), ("twelve", 8), ("twelve", 100), ("many", 6), ("power", 300)):
                 yield f"D {dimension}, ratio {ratio}, {shape[1]} {shape[0]}", gaussian, (dimension, ratio, shape)
-    for people in (1000, 5000):
-        yield f"D 128, ratio 20, {people} power", gaussian, (128, 20, ("power", people))
+    for dimension, people, ratio in ((128, 1000, 20), (128, 5000, 20), (512, 5000, 2), (512, 5000, 20), (16, 5000, 20)):
+        yield f"D {dimension}, ratio {ratio}, {people} power", gaussian, (dimension, ratio, ("power", people))
+    yield "D 512, ratio 2, 5000 once", gaussian, (512, 2, ("once", 5000))
+    for dimension in (48, 128, 512):
+        for shape, change in ((("many", 25), 6), (("many", 25), 10), (("power", 300), 8), (("twelve", 100), 8)):
+            yield f"changing by {change}, D {dimension}, ratio 4, {shape[1]} {shape[0]}", changing, (dimension, 4, shape, change)
     for people in (8, 30):
         for jitter in (0, 0.01, 0.08):
             yield f"bursts, D 128, {people} people, jitter {jitter}", bursts, (128, people, jitter)

@@ -151,7 +151,7 @@ impl Library {
             people.entry((person, Reverse(alone))).or_default().push(face);
         }
         let people: Vec<Vec<usize>> = people.into_values().collect();
-        model.face = FaceModel::full(Full::from_supposed(data.embeddings(), &people));
+        model.face = FaceModel::full(Full::from_found(data.embeddings(), &people));
         self.set(MODEL, to_tree(&model).to_string())?;
         self.set(MODEL_FACES, data.n_faces())
     }

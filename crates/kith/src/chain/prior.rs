@@ -2,8 +2,10 @@
 //!
 //! Begin with what sets a face apart from the one most like it ([`Full::from_faces`]). Then, until it
 //! settles: seat the faces one by one, sweep a few times, take the identities for people, and work the prior
-//! out anew from them ([`Full::from_supposed`]). Where hardly anybody is found twice it stays as it began. This is an empirical prior: data are used twice, once for
-//! some hundred numbers that all identities share, and once for who is who.
+//! out anew from them ([`Full::from_supposed`]). Meanwhile everybody is judged by a covariance of their own
+//! alone: a prior learnt from pieces of people makes more pieces. Where hardly anybody is found twice it stays
+//! as it began. This is an empirical prior: data are used twice, once for some hundred numbers that all
+//! identities share, and once for who is who.
 
 use crate::data::{Dataset, NewFace};
 use crate::gibbs::Sweep;
@@ -52,7 +54,7 @@ pub fn learn_full_prior(
     let (mut full, mut is_learnt) = (begun.clone(), true);
     let (mut done, mut people) = (0, Vec::new());
     for round in 0..ROUNDS {
-        model.face = FaceModel::full(full.clone());
+        model.face = FaceModel::full(full.of_own_covariances());
         let target = Target::new(model.clone(), data)?;
         let mut state = Start::Sequential.state(&target, &mut rng);
         for _ in 0..SWEEPS {

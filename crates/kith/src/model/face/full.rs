@@ -44,6 +44,9 @@ use crate::random::Rng;
 /// How many different values psi may have.
 pub const MOST_LEVELS: usize = 16;
 
+/// The spread of scales where wide ones would gather strangers: with an identity's own covariance alone.
+const NEARLY_ONE_SCALE: f64 = 0.1;
+
 /// So many factors of t are kept.
 const STEPS: usize = 512;
 
@@ -116,6 +119,14 @@ impl Full {
     pub(crate) fn favouring(&self, more: f64) -> Self {
         let mut prior = (*self.prior).clone();
         prior.lookalikes += more;
+        Self::new(prior)
+    }
+
+    /// The same with residuals judged by an identity's own covariance alone, and faces at nearly one scale.
+    pub(crate) fn of_own_covariances(&self) -> Self {
+        let mut prior = (*self.prior).clone();
+        prior.common = 0.0;
+        prior.spread = prior.spread.min(NEARLY_ONE_SCALE);
         Self::new(prior)
     }
 

@@ -70,7 +70,7 @@ impl Full {
     /// that set these people apart set others less apart, so the variances along them are those of people who
     /// were left out.
     pub fn from_people(embeddings: &Embeddings, people: &[Vec<usize>]) -> Self {
-        let sorted = Sorted::new(embeddings, people);
+        let sorted = Sorted { is_last: true, ..Sorted::new(embeddings, people) };
         let (transform, psi) = sorted.axes_by_psi();
         let runs = runs(&psi);
         let variances = match sorted.sizes.iter().filter(|&&size| size > 1).count() < FEWEST {
@@ -101,8 +101,10 @@ impl Full {
         Self::supposed(Sorted { are_there: false, ..Sorted::new(embeddings, people) })
     }
 
-    /// The same as [`Full::from_supposed`] at the end of the rounds: W is brought nearer to equal variances where that is
-    /// what it seems to be. In the rounds before, W as it is found tells people from look-alikes more readily.
+    /// The same as [`Full::from_supposed`] at the end of the rounds: W is brought nearer to equal variances where
+    /// that is what it seems to be, and the density counts less where photos have few independent numbers. In the
+    /// rounds before, W as it is found tells people from look-alikes more readily, and of pieces of people who vary
+    /// in few directions a density that counts less makes more pieces.
     pub fn from_found(embeddings: &Embeddings, people: &[Vec<usize>]) -> Self {
         Self::supposed(Sorted { is_last: true, ..Sorted::new(embeddings, people) })
     }
@@ -179,7 +181,8 @@ struct Sorted {
     sizes: Vec<usize>,
     /// Whether they are people rather than look-alikes.
     are_there: bool,
-    /// Whether W is brought as near to equal variances as it seems to be.
+    /// Whether they are people found at last rather than on the way: W is then brought as near to equal variances
+    /// as it seems to be, and few independent numbers count.
     is_last: bool,
 }
 
@@ -218,7 +221,8 @@ impl Sorted {
             true => self.independent_numbers(),
             false => (f64::INFINITY, 0.0),
         };
-        let effective = (EFFECTIVE * (numbers / FEWEST_NUMBERS).min(1.0)).max(at_least);
+        let few = if self.is_last { (numbers / FEWEST_NUMBERS).min(1.0) } else { 1.0 };
+        let effective = (EFFECTIVE * few).max(at_least);
         let power = 1.0 / (1.0 + transform.nrows() as f64 / effective);
         let (common, power, spread, lookalikes) = match self.mean.len() < DIRECTIONS {
             true => (0.0, 1.0, 0.0, 0.0),
