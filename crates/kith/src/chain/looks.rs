@@ -13,9 +13,10 @@ use std::collections::HashSet;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 
-use super::told;
+use super::{pieces, told};
 use crate::data::Dataset;
 use crate::ids::{FaceId, FrameId, IdentityId, LabelId};
+use crate::model::face::Centred;
 use crate::state::State;
 use crate::target::Target;
 
@@ -56,28 +57,43 @@ pub(super) struct Look {
 
 /// Which identities, in the order of `slots`, are looks of others.
 pub(super) fn find(state: &State, slots: &[IdentityId], target: &Target) -> Looks {
-    let model = &target.model().face;
     let is_told = told::is_anything(target.data());
-    let is_several = |slot: &&IdentityId| state.faces().group(**slot).n_faces() > 1;
-    let is_crowd = model.has_covariances() && slots.iter().filter(is_several).take(CROWD).count() == CROWD;
-    if !is_crowd && !is_told {
+    let has_covariances = target.model().face.has_covariances();
+    if !has_covariances && !is_told {
         return Looks::default();
     }
     let crowd = Crowd::of(state, slots, target);
-    let looks = if is_crowd { crowd.looks() } else { Vec::new() };
     let mut number_of = vec![0; state.seating().n_slots()];
     slots.iter().enumerate().for_each(|(number, slot)| number_of[slot.index()] = number);
     let seats = Seats { state, target, slots, number_of };
+    let mut faces_of = vec![Vec::new(); slots.len()];
+    for face in target.data().faces() {
+        faces_of[seats.number(face)].push(face);
+    }
+    let looks = if has_covariances { unsaid(&crowd, &faces_of, &seats) } else { Vec::new() };
     let told = if is_told { told::find(&crowd, &looks, &seats) } else { Vec::new() };
     let people = told::people(&looks, &told, |number| seats.n_faces(number));
     if people.is_empty() {
         return Looks::default();
     }
-    let mut faces_of = vec![Vec::new(); slots.len()];
-    for face in target.data().faces() {
-        faces_of[seats.number(face)].push(face);
-    }
     as_said(&people, faces_of, target.data())
+}
+
+/// Second looks and pieces, of which nobody had to say so.
+fn unsaid(crowd: &Crowd, faces_of: &[Vec<FaceId>], seats: &Seats<'_>) -> Vec<Look> {
+    let nearest = crowd.nearest();
+    let mut looks = if nearest.len() < CROWD { Vec::new() } else { crowd.looks(&nearest) };
+    let (state, target) = (seats.state, seats.target);
+    let photos = |place: usize| {
+        let mut x = Centred::default();
+        let photo = |&face: &FaceId| {
+            state.look(face, target, &mut x);
+            target.model().face.place(&x)
+        };
+        faces_of[crowd.numbers[place]].iter().map(photo).collect()
+    };
+    looks.extend(pieces::find(crowd, &nearest, photos));
+    looks
 }
 
 /// Where everybody is in a state, identities by their number in a draw.
@@ -130,25 +146,26 @@ pub(super) struct Crowd {
 impl Crowd {
     fn of(state: &State, slots: &[IdentityId], target: &Target) -> Self {
         let model = &target.model().face;
-        let n_axes = model.axes().n_axes;
-        let mut crowd = Self {
-            n_axes,
-            numbers: Vec::new(),
-            sizes: Vec::new(),
-            means: Vec::new(),
-            squares: Vec::new(),
-            noise: Vec::new(),
-        };
+        let mut crowd = Self::new(model.axes().n_axes);
         let groups = slots.iter().map(|&slot| state.faces().group(slot)).enumerate();
         for (number, group) in groups.filter(|(_, group)| group.n_faces() > 1) {
-            let (mean, noise) = model.mean(group);
-            crowd.numbers.push(number);
-            crowd.sizes.push(group.n_faces());
-            crowd.squares.push(mean.iter().map(|m| m * m).sum::<f64>() / n_axes as f64);
-            crowd.means.extend(mean.iter().map(|&m| m as f32));
-            crowd.noise.push(noise);
+            crowd.push(number, group.n_faces(), model.mean(group));
         }
         crowd
+    }
+
+    pub(super) fn new(n_axes: usize) -> Self {
+        let (numbers, sizes, means, squares, noise) = Default::default();
+        Self { n_axes, numbers, sizes, means, squares, noise }
+    }
+
+    /// One more, with the mean of so many photos, and the variance that it has because they are few.
+    pub(super) fn push(&mut self, number: usize, size: u32, (mean, noise): (Vec<f64>, f64)) {
+        self.numbers.push(number);
+        self.sizes.push(size);
+        self.squares.push(mean.iter().map(|m| m * m).sum::<f64>() / self.n_axes as f64);
+        self.means.extend(mean.iter().map(|&m| m as f32));
+        self.noise.push(noise);
     }
 
     /// How far everybody is from a place: squared, per axis, and less what so few photos add.
@@ -165,8 +182,7 @@ impl Crowd {
     }
 
     /// Pairs of a look and its person, as far as faces say, by number.
-    fn looks(&self) -> Vec<Look> {
-        let nearest = self.nearest();
+    fn looks(&self, nearest: &[Vec<(usize, f64)>]) -> Vec<Look> {
         let of = |place: usize| {
             let may_be = |&&(other, far): &&(usize, f64)| {
                 far < FARTHEST && self.sizes[other] >= SMALLER * self.sizes[place]
@@ -196,7 +212,7 @@ impl Crowd {
     }
 
     /// Of each the nearest others, with how far they are: squared, per axis, and less what so few photos add.
-    fn nearest(&self) -> Vec<Vec<(usize, f64)>> {
+    pub(super) fn nearest(&self) -> Vec<Vec<(usize, f64)>> {
         let (n, d) = (self.sizes.len(), self.n_axes);
         let all = MatRef::from_row_major_slice(&self.means, n, d);
         let mut products = vec![0.0_f32; BLOCK * n];

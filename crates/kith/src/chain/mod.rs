@@ -8,6 +8,7 @@ mod heard;
 mod local;
 mod looks;
 mod part;
+mod pieces;
 mod prior;
 mod repeats;
 mod resume;
