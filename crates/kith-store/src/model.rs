@@ -10,7 +10,9 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use kith::belief::{Background, Settings, stages};
+use kith::chain::shots;
 use kith::data::Dataset;
+use kith::ids::FaceId;
 use kith::model::{FaceModel, Full, Model};
 use kith_io::model_file::{from_tree, to_tree};
 use serde_json::{Value, json};
@@ -145,7 +147,11 @@ impl Library {
         }
         let mut model = parsed(&text)?.resolve(data, None, &mut |_| ())?;
         let mut people: BTreeMap<(Option<PersonId>, Reverse<usize>), Vec<usize>> = BTreeMap::new();
+        let shots = shots::find(&model, data);
         for (face, person) in self.person_of_faces(&snapshot.rows)?.into_iter().enumerate() {
+            if shots.as_ref().is_some_and(|shots| shots.is_copy(FaceId::new(face))) {
+                continue;
+            }
             // A face of whom nothing is known yet is alone.
             let alone = if person.is_none() { face } else { 0 };
             people.entry((person, Reverse(alone))).or_default().push(face);

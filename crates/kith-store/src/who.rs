@@ -72,7 +72,10 @@ impl Asked {
     /// too.
     pub fn who(&self, face: FaceId) -> Who {
         let own = self.person_of[face.index()];
-        let is_only = self.person_of.iter().filter(|person| **person == own).count() == 1;
+        // Copies say nothing of their own.
+        let belief = &self.believed.belief;
+        let of_own = belief.faces().filter(|other| self.person_of[other.index()] == own);
+        let is_only = of_own.filter(|&other| !belief.is_copy(other)).eq([face]);
         let explained = self.believed.belief.who_is(face);
         if !is_only {
             return of_person(who(explained, &self.people), own, false);

@@ -12,6 +12,8 @@ use crate::target::Target;
 
 /// Of how many look-alikes a face may show the looks.
 const NEAREST: usize = 8;
+/// Who is nearer than this, squared and per axis, photos of a person being 2 apart, is a copy and no look-alike.
+const COPIES: f64 = 0.3;
 /// Among how many faces, evenly spaced, they are looked for; all of them while they are no more.
 const GALLERY: usize = 10_000;
 
@@ -65,10 +67,11 @@ fn look_alikes(asked: &[FaceId], target: &Target) -> Vec<Option<(f64, FaceId)>> 
     // The costly part of a look is done once, and by all cores.
     gallery.par_iter().for_each(|&other| drop(usual(other)));
     let alone: Vec<_> = asked.iter().map(|&face| (face, face)).collect();
-    let nearest = nearest(&alone, 1, &gallery, usual);
+    let copies = if target.model().face.has_covariances() { COPIES } else { 0.0 };
+    let nearest = nearest(&alone, (1, copies), &gallery, usual);
     let alike: Vec<(FaceId, FaceId)> =
         nearest.iter().zip(asked).filter_map(|(near, &face)| Some((*near.first()?, face))).collect();
-    let around = self::nearest(&alike, NEAREST - 1, &gallery, usual);
+    let around = self::nearest(&alike, (NEAREST - 1, 0.0), &gallery, usual);
     let ln_density = |(&(alike, face), around): (&(FaceId, FaceId), Vec<FaceId>)| {
         let near: Vec<Centred> = std::iter::once(alike).chain(around).map(usual).collect();
         let ln_density = face::ln_look_alikes(&target.model().face, &usual(face), &near, n_faces);
@@ -78,10 +81,10 @@ fn look_alikes(asked: &[FaceId], target: &Target) -> Vec<Option<(f64, FaceId)>> 
     asked.iter().map(|face| shown.get(face).copied()).collect()
 }
 
-/// Of each face the `count` nearest in the gallery, another face left out.
+/// Of each face the `count` nearest in the gallery, none nearer than `least` per axis, another face left out.
 fn nearest(
     faces: &[(FaceId, FaceId)],
-    count: usize,
+    (count, least): (usize, f64),
     gallery: &[FaceId],
     usual: impl Fn(FaceId) -> Centred,
 ) -> Vec<Vec<FaceId>> {
@@ -92,6 +95,10 @@ fn nearest(
         let asked = xs.iter().zip(&mut nearest).zip(faces);
         for ((x, near), _) in asked.filter(|(_, (face, not))| ![*face, *not].contains(&other)) {
             let distance: f64 = x.values().iter().zip(y.values()).map(|(x, y)| (x - y) * (x - y)).sum();
+            let is_copy = distance < least * x.values().len() as f64;
+            if is_copy {
+                continue;
+            }
             if near.len() < count || distance < near[count - 1].0 {
                 let at = near.partition_point(|&(known, _)| known <= distance);
                 near.insert(at, (distance, other));

@@ -49,6 +49,19 @@ impl Crowd {
         Self { rng, data, truth, photos }
     }
 
+    /// The same without some photos of a person.
+    fn without(&self, person: u32, photos: impl Fn(u32) -> bool) -> Self {
+        let mut data = Dataset::empty(DIMENSION).unwrap();
+        let is_left = |face: &usize| self.truth[*face] != person || !photos(self.photos[*face]);
+        let left: Vec<usize> = (0..self.truth.len()).filter(is_left).collect();
+        for &face in &left {
+            let embedding = self.data.embedding(FaceId::new(face));
+            data.push_frame(None, &[NewFace { embedding, name: None }]).unwrap();
+        }
+        let of = |all: &[u32]| left.iter().map(|&face| all[face]).collect();
+        Self { rng: self.rng.clone(), data, truth: of(&self.truth), photos: of(&self.photos) }
+    }
+
     fn learnt(&self) -> Belief {
         let model = Settings::default().resolve(&self.data, None, &mut |_| ()).unwrap();
         let target = Target::new(model, self.data.clone()).unwrap();
@@ -108,6 +121,52 @@ fn a_copy(draws: &[Draw], crowd: &Crowd) -> (FaceId, FaceId) {
     let speaks = |face: &usize| crowd.photos[*face] == crowd.photos[copy] && !is_copy(*face);
     let first = (0..crowd.truth.len()).find(speaks).expect("somebody speaks for it");
     (FaceId::new(copy), FaceId::new(first))
+}
+
+/// Somebody of one shot is somebody seen once; their copies are them, for sure.
+#[test]
+fn a_copy_is_whoever_speaks_for_it() {
+    let all = Crowd::new(40, 4, 0.05, |_| 3);
+    let first = all.photos[all.truth.iter().position(|&person| person == 0).unwrap()];
+    let crowd = all.without(0, |photo| photo != first);
+    let mut belief = crowd.learnt();
+    let truth = &crowd.truth;
+    let of_one = |person: u32| (0..truth.len()).filter(move |&face| truth[face] == person);
+    assert_eq!(of_one(0).count(), 3);
+    let speaks = of_one(0).find(|&face| !belief.is_copy(FaceId::new(face))).unwrap();
+    belief.hear(&[Said::Name(FaceId::new(speaks), "Ann")]).unwrap();
+    for face in of_one(0).chain(of_one(1)).chain(of_one(2)) {
+        let answer = belief.who_is(FaceId::new(face)).answer.clone();
+        let p_ann = answer.names.iter().find(|share| share.label.0 == 0).map_or(0.0, |share| share.p);
+        let wanted = if crowd.truth[face] == 0 { 1.0 } else { 0.0 };
+        assert!((p_ann - wanted).abs() < 0.05, "{face} of {}: {p_ann}", crowd.truth[face]);
+        // Of one photo less is known.
+        let most = if crowd.truth[face] == 0 { 0.4 } else { 0.05 };
+        assert!(face == speaks || answer.stranger < most, "{face}: {answer:?}");
+    }
+}
+
+#[test]
+fn copies_go_with_whom_they_are_copies_of() {
+    let crowd = Crowd::new(40, 4, 0.05, |_| 3);
+    let mut belief = crowd.learnt();
+    let is_first = |belief: &Belief, face: usize| !belief.is_copy(FaceId::new(face));
+    let firsts: Vec<FaceId> = (0..crowd.truth.len())
+        .filter(|&face| crowd.truth[face] == 0 && is_first(&belief, face))
+        .map(FaceId::new)
+        .collect();
+    belief.hear(&[Said::Different(firsts[0], firsts[1]), Said::Name(firsts[2], "Bea")]).unwrap();
+    belief.chains().iter().for_each(|chain| chain.state().check(belief.target()).unwrap());
+    for draw in belief.draws() {
+        let of = |face: FaceId| draw.identities[face.index()];
+        assert_ne!(of(firsts[0]), of(firsts[1]));
+        for first in &firsts {
+            let of_photo = (0..crowd.truth.len()).filter(|&f| crowd.photos[f] == crowd.photos[first.index()]);
+            of_photo
+                .map(FaceId::new)
+                .for_each(|face| assert_eq!(of(face), of(*first), "{face:?} of {first:?}"));
+        }
+    }
 }
 
 #[test]

@@ -221,6 +221,11 @@ impl Belief {
         self.draws.draws.get_or_init(|| self.ensemble.draws(&self.target))
     }
 
+    /// Whether another face of its shot speaks for a face.
+    pub fn is_copy(&self, face: FaceId) -> bool {
+        self.draws().first().is_some_and(|draw| draw.is_copy(face.index()))
+    }
+
     /// Answers from draws that [`Belief::run`] kept, until something is seen, heard or learnt.
     pub fn answer_from(&mut self, draws: Vec<Draw>) {
         self.draws = draws.into();

@@ -4,6 +4,7 @@
 //! identities that the moves change, so the posterior stays as it is.
 
 use super::Chain;
+use crate::data::repeats::square;
 use crate::gibbs::scan::{Memo, Scan};
 use crate::gibbs::{self, assignments};
 use crate::ids::{FaceId, IdentityId};
@@ -62,6 +63,12 @@ impl Chain {
 
     /// The same but for names; `all` are the faces that are seated.
     pub(super) fn settle_among(&mut self, faces: &[FaceId], all: &[FaceId], target: &Target) {
+        let copies = self.copies(all, target);
+        self.look_again(faces, all, target);
+        self.put_with_theirs(&copies, target);
+    }
+
+    fn look_again(&mut self, faces: &[FaceId], all: &[FaceId], target: &Target) {
         let (state, rng) = (&mut self.state, &mut self.rng);
         // Copies stay with whoever speaks for them until the next learning.
         let moves = |face: &FaceId| state.faces.scale(*face) != COPY;
@@ -85,6 +92,18 @@ impl Chain {
     /// it was said: of a pair the one that was not named, the one among people whom nobody named, or the one
     /// that is bound less. So no face loses the name of its people to a word that brings another to them.
     pub fn heed(&mut self, faces: &[FaceId], target: &Target) {
+        let all: Vec<FaceId> = target.data().faces().collect();
+        self.heed_among(faces, &all, target);
+    }
+
+    /// The same where `all` are the faces that are seated.
+    pub(super) fn heed_among(&mut self, faces: &[FaceId], all: &[FaceId], target: &Target) {
+        let copies = self.copies(all, target);
+        self.go_where_it_was_said(faces, target);
+        self.put_with_theirs(&copies, target);
+    }
+
+    fn go_where_it_was_said(&mut self, faces: &[FaceId], target: &Target) {
         let data = target.data();
         for &face in faces.iter().filter(|&&face| target.odd(face).is_some()) {
             let seats = self.seats_by_looks(face, target);
@@ -126,6 +145,43 @@ impl Chain {
                 } else {
                     self.reseat(moves, target);
                 }
+            }
+        }
+    }
+
+    /// Copies among seated faces, each with the face that speaks for it: the most like it of those who speak
+    /// where it is.
+    fn copies(&self, all: &[FaceId], target: &Target) -> Vec<[FaceId; 2]> {
+        let is_copy = |face: FaceId| self.state.faces.scale(face) == COPY;
+        let copies: Vec<FaceId> = all.iter().copied().filter(|&face| is_copy(face)).collect();
+        if copies.is_empty() {
+            return Vec::new();
+        }
+        let mut speaking = vec![Vec::new(); self.state.seating.n_slots()];
+        for &face in all.iter().filter(|&&face| !is_copy(face)) {
+            if let Some(identity) = self.state.seating.identity_of(face) {
+                speaking[identity.index()].push(face);
+            }
+        }
+        let embedding = |face| target.data().embedding(face);
+        let with_its_own = |copy: FaceId| {
+            let identity = self.state.seating.identity_of(copy)?;
+            let far = |face: &FaceId| square(embedding(copy), embedding(*face));
+            let nearest = speaking[identity.index()].iter().min_by(|a, b| far(a).total_cmp(&far(b)));
+            nearest.map(|&own| [copy, own])
+        };
+        copies.into_iter().filter_map(with_its_own).collect()
+    }
+
+    /// Copies follow those who speak for them.
+    fn put_with_theirs(&mut self, copies: &[[FaceId; 2]], target: &Target) {
+        let mut x = Centred::default();
+        for &[copy, own] in copies {
+            let [from, to] = [copy, own].map(|face| self.state.seating.identity_of(face));
+            if let Some(to) = to.filter(|_| from != to && self.state.faces.scale(copy) == COPY) {
+                self.state.look(copy, target, &mut x);
+                self.state.remove(copy, &x, target);
+                self.state.insert(copy, &x, to, target);
             }
         }
     }

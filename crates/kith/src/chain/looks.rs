@@ -84,15 +84,22 @@ fn unsaid(crowd: &Crowd, faces_of: &[Vec<FaceId>], seats: &Seats<'_>) -> Vec<Loo
     let nearest = crowd.nearest();
     let mut looks = if nearest.len() < CROWD { Vec::new() } else { crowd.looks(&nearest) };
     let (state, target) = (seats.state, seats.target);
+    // Those that count: an odd face, or a copy, says nothing of where a person's photos end.
     let photos = |place: usize| {
         let mut x = Centred::default();
         let photo = |&face: &FaceId| {
             state.look(face, target, &mut x);
-            target.model().face.place(&x)
+            (!x.leaves_no_trace()).then(|| target.model().face.place(&x))
         };
-        faces_of[crowd.numbers[place]].iter().map(photo).collect()
+        faces_of[crowd.numbers[place]].iter().filter_map(photo).collect()
     };
-    looks.extend(pieces::find(crowd, &nearest, photos));
+    let may_be_one = |one: &[usize], other: &[usize]| {
+        let faces = |places: &[usize]| -> Vec<FaceId> {
+            places.iter().flat_map(|&place| faces_of[crowd.numbers[place]].iter().copied()).collect()
+        };
+        said_apart([&faces(one), &faces(other)], false, target.data()).is_some_and(|apart| apart.is_empty())
+    };
+    looks.extend(pieces::find(crowd, &nearest, photos, may_be_one));
     looks
 }
 

@@ -47,7 +47,7 @@ impl Draw {
             let identity = with.and_then(|with| chain.state.seating.identity_of(with));
             chain.sit_down(face, identity, target);
         }
-        chain.heed(moves.touched, target);
+        chain.heed_among(moves.touched, &part.faces, target);
         for _ in 0..ROUNDS {
             chain.settle_among(moves.touched, &part.faces, target);
             for identity in chain.state.seating.identities().to_vec() {

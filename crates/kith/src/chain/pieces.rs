@@ -18,28 +18,36 @@ const FARTHEST: f64 = 1.2;
 /// Everybody else is at least so many times as far from all pieces as they are from each other, in squares:
 /// 2.4 is the most of two people under four networks (docs/NOTEBOOK.md, "People who change").
 const CONTRAST: f64 = 3.0;
+/// Nearer than this is as near as this: what is known of a mean is not better.
+const NEAREST: f64 = 0.25;
+/// Of each so many of those nearest to it may be the next piece.
+const NEXT: usize = 3;
 /// Nothing is between two pieces whose standard deviations along the line between their means add up to at
 /// least this share of it: 0.45 to 0.7 for the parts of a stretch, 0.3 and less for two people under a network
 /// that tells people apart.
 const TOUCHING: f64 = 0.4;
 
-/// The pieces of people among a crowd, whose nearest others are given; `photos` are those of a place.
+/// The pieces of people among a crowd, whose nearest others are given; `photos` are those of a place, and
+/// `may_be_one` says whether nothing that is known speaks against two wholes being one person.
 pub(super) fn find(
     crowd: &Crowd,
     nearest: &[Vec<(usize, f64)>],
     photos: impl Fn(usize) -> Vec<Vec<f64>>,
+    may_be_one: impl Fn(&[usize], &[usize]) -> bool,
 ) -> Vec<Look> {
     if nearest.len() < CROWD {
         return Vec::new();
     }
     let mut pairs: Vec<(f64, [usize; 2])> = Vec::new();
     for (one, others) in nearest.iter().enumerate() {
-        let near = others.iter().take_while(|&&(_, far)| far < FARTHEST).filter(|&&(other, _)| one < other);
         let is_large = |place: usize| crowd.sizes[place] >= FEWEST;
-        pairs.extend(
-            near.filter(|of| is_large(one) && is_large(of.0)).map(|&(other, far)| (far, [one, other])),
-        );
+        let near = others.iter().take(NEXT).filter(|&&(other, far)| far < FARTHEST && is_large(other));
+        if is_large(one) {
+            pairs.extend(near.map(|&(other, far)| (far, [one.min(other), one.max(other)])));
+        }
     }
+    pairs.sort_by_key(|pair| pair.1);
+    pairs.dedup_by_key(|pair| pair.1);
     pairs.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     // The nearest first, everybody is joined with those who touch; a whole that nobody else is near is a person,
     // and the persons of a larger one that is none stay.
@@ -48,7 +56,11 @@ pub(super) fn find(
     let mut persons: Vec<Vec<Vec<usize>>> = vec![Vec::new(); nearest.len()];
     for (far, pair) in pairs {
         let [a, b] = pair.map(|place| whole_of[place]);
-        if a == b || !are_touching(pair.map(|place| (crowd.mean(place), photos(place)))) {
+        let is_one = || {
+            are_touching(pair.map(|place| (crowd.mean(place), photos(place))))
+                && may_be_one(&wholes[a], &wholes[b])
+        };
+        if a == b || !is_one() {
             continue;
         }
         let more = std::mem::take(&mut wholes[b]);
@@ -58,7 +70,7 @@ pub(super) fn find(
         persons[a].extend(of_both);
         let is_alone = |&place: &usize| {
             let mut others = nearest[place].iter().filter(|(other, _)| whole_of[*other] != a);
-            others.next().is_some_and(|&(_, other)| other >= CONTRAST * far)
+            others.next().is_some_and(|&(_, other)| other >= CONTRAST * far.max(NEAREST))
         };
         if wholes[a].iter().all(is_alone) {
             persons[a] = vec![wholes[a].clone()];
@@ -121,7 +133,7 @@ mod tests {
             let mean = (0..D).map(|axis| photos.iter().map(|y| y[axis]).sum::<f64>() / n).collect();
             crowd.push(number, photos.len() as u32, (mean, 1.0 / n));
         }
-        let pieces = find(&crowd, &crowd.nearest(), |place| all[place].clone());
+        let pieces = find(&crowd, &crowd.nearest(), |place| all[place].clone(), |_, _| true);
         pieces.iter().map(|of| [of.look, of.person]).collect()
     }
 

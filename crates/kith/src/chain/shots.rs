@@ -41,11 +41,14 @@ const SEED: u64 = 0x7368_6f74;
 /// The shots of a dataset; `None` where every face is one of its own. The face model of `model` is not looked
 /// at.
 pub fn find(model: &Model, data: &Dataset) -> Option<Shots> {
+    if is_without_shots(model) {
+        return None;
+    }
     data.shots(|| found(model, data))
 }
 
 fn found(model: &Model, data: &Dataset) -> Option<Shots> {
-    if data.n_faces() < FEWEST || data.dimension() < DIRECTIONS || is_without_shots(model) {
+    if data.n_faces() < FEWEST || data.dimension() < DIRECTIONS {
         return None;
     }
     let mut rng = stream(SEED, 0);

@@ -142,6 +142,8 @@ struct View<'a> {
     /// Where it sat, and whether nobody else does.
     own: u32,
     is_alone: bool,
+    /// How often it counts there: a copy does not.
+    itself: u32,
     /// ln pi_0', to which an identity without faces has given back its own (D2).
     ln_unseen: f64,
     /// What was said of the face and others, and that nobody is twice in a frame, by identity.
@@ -159,7 +161,8 @@ impl<'a> View<'a> {
         let (model, data) = target.parts();
         let identity_of = |other: FaceId| draw.identities[other.index()];
         let own = identity_of(face);
-        let is_alone = pooled.counts[own as usize].total() == 1;
+        let itself = u32::from(!draw.is_copy(face.index()));
+        let is_alone = pooled.counts[own as usize].total() == itself;
         let frame = data.frame_of(face);
         let context = draw.contexts[frame.index()] as usize;
         let mut said: HashMap<u32, f64> = HashMap::new();
@@ -184,6 +187,7 @@ impl<'a> View<'a> {
             seats_of: Seats::of(pooled, &Candidate::of_context(context, pooled)),
             own,
             is_alone,
+            itself,
             ln_unseen: match is_alone {
                 true => ln_add_exp(pooled.ln_unseen, pooled.ln_weight[own as usize]),
                 false => pooled.ln_unseen,
@@ -271,7 +275,7 @@ impl<'a> View<'a> {
     fn push(&mut self, identity: Option<u32>, ln_face: f64) {
         let (ln_context, ln_said, name) = match identity {
             Some(i) => {
-                let itself = if i == self.own { -1.0 } else { 0.0 };
+                let itself = if i == self.own { -f64::from(self.itself) } else { 0.0 };
                 (self.seats_of.ln_known(i as usize, itself), self.ln_said(i), self.name(i))
             }
             None => (self.seats_of.ln_concentration() + self.ln_unseen, 0.0, Name::Unknown),
