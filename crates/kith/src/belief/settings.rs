@@ -6,7 +6,7 @@ use crate::chain::{learn_full_prior, learn_isotropic_prior};
 use crate::data::{Dataset, Embeddings};
 use crate::model::face::FaceKind;
 use crate::model::{
-    ContextMode, ErrorRate, FaceModel, FaceUpdate, Full, Isotropic, LocalConcentration, Model, ModelError,
+    ContextMode, ErrorRate, FaceModel, FaceUpdate, Isotropic, LocalConcentration, Model, ModelError,
     NameUpdate, Strangers, Strength,
 };
 
@@ -103,8 +103,7 @@ impl Settings {
                     None => Isotropic::from_unlabelled(&data.embeddings().usual()),
                 })
             }
-            (None, true, Some((faces, people))) => FaceKind::Full(Full::from_people(faces, people)),
-            (None, true, None) => FaceKind::Full(learn_full_prior(&self.model, data, progress)?),
+            (None, true, known) => FaceKind::Full(learn_full_prior(&self.model, data, known, progress)?),
         };
         let mut model = self.model;
         model.identity.strangers = self.strangers.unwrap_or(match kind {

@@ -7,7 +7,9 @@
 //! as it began. This is an empirical prior: data are used twice, once for some hundred numbers that all
 //! identities share, and once for who is who.
 
-use crate::data::{Dataset, NewFace};
+use std::borrow::Cow;
+
+use crate::data::{Dataset, Embeddings, NewFace};
 use crate::gibbs::Sweep;
 use crate::model::face::DIRECTIONS;
 use crate::model::{FaceModel, Full, Isotropic, Model, ModelError};
@@ -33,11 +35,13 @@ const PHOTOS: f64 = 1.35;
 /// The random stream; the prior of a dataset is the same whatever the chains' seed.
 const SEED: u64 = 0x6b69_7468;
 
-/// The prior over full covariances for these data. The face model of `model` is not looked at. `after_sweep`
-/// is told the share of the work that is done at most.
+/// The prior over full covariances for these data. The face model of `model` is not looked at. People who are
+/// known, of the same network, count beside those who are found. `after_sweep` is told the share of the work
+/// that is done at most.
 pub fn learn_full_prior(
     model: &Model,
     data: &Dataset,
+    known: Option<(&Embeddings, &[Vec<usize>])>,
     after_sweep: &mut dyn FnMut(f64),
 ) -> Result<Full, ModelError> {
     let mut rng = stream(SEED, 0);
@@ -49,7 +53,10 @@ pub fn learn_full_prior(
     let least_photos = if some.is_some() { 1.0 } else { PHOTOS };
     let mut data = some.unwrap_or_else(|| data.clone());
     let mut model = model.clone();
-    let begun = Full::from_faces(data.embeddings());
+    let begun = match known {
+        Some((faces, people)) => Full::from_people(faces, people),
+        None => Full::from_faces(data.embeddings()),
+    };
     let has_directions = data.dimension() >= DIRECTIONS;
     let (mut full, mut is_learnt) = (begun.clone(), true);
     let (mut done, mut people) = (0, Vec::new());
@@ -69,9 +76,10 @@ pub fn learn_full_prior(
             break;
         }
         people = self::people(&state, &data);
+        let (faces, all) = with_known(data.embeddings(), &people, known);
         let next = match worth.is_anybody_seen_twice() {
-            true => Full::from_supposed(data.embeddings(), &people),
-            false => Full::from_look_alikes(data.embeddings(), &people),
+            true => Full::from_supposed(&faces, &all),
+            false => Full::from_look_alikes(&faces, &all),
         };
         let is_settled = round > 0 && next.is_near(&full);
         full = next;
@@ -79,11 +87,25 @@ pub fn learn_full_prior(
             break;
         }
     }
+    let (faces, all) = with_known(data.embeddings(), &people, known);
     Ok(match has_directions {
-        true if is_learnt => Full::from_found(data.embeddings(), &people),
+        true if is_learnt => Full::from_found(&faces, &all),
         true => begun,
         false => full,
     })
+}
+
+/// People who were found, and those who are known, whose faces come after theirs.
+fn with_known<'a>(
+    faces: &'a Embeddings,
+    people: &[Vec<usize>],
+    known: Option<(&Embeddings, &[Vec<usize>])>,
+) -> (Cow<'a, Embeddings>, Vec<Vec<usize>>) {
+    let Some((others, of_others)) = known else { return (Cow::Borrowed(faces), people.to_vec()) };
+    let values = [faces.values(), others.values()].concat();
+    let all = Embeddings::new(values, faces.dimension()).expect("both are of this dimension, and finite");
+    let moved = of_others.iter().map(|rows| rows.iter().map(|row| faces.len() + row).collect());
+    (Cow::Owned(all), people.iter().cloned().chain(moved).collect())
 }
 
 /// The paper's prior for these data ([`Isotropic::from_unlabelled`]), if the people that are found with it say
