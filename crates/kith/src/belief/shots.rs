@@ -88,12 +88,12 @@ impl Belief {
         Self::resume(whole.target.clone(), &memories, self.seed).with_sweep(self.sweep.clone())
     }
 
-    /// Chains and draws of those who speak, as of all.
+    /// Chains and draws of those who speak, as of all. Nothing is drawn anew: copies would count.
     pub(super) fn take_over(&mut self, whole: &Whole, few: &Self) {
         let (target, seed) = (&self.target, self.seed);
         let of_all = |chain: &Chain| {
             let draw = whole.all(chain.draw(&whole.target));
-            Chain::resume(&Memory::of(&draw), seed, target)
+            Chain::recall(&Memory::of(&draw), seed, target)
         };
         self.ensemble = Ensemble::of(few.chains().par_iter().map(of_all).collect());
         self.draws = match few.draws.draws.get() {

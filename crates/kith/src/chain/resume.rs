@@ -118,7 +118,7 @@ impl Chain {
 
     /// Where it was, nothing drawn anew. Faces of which nothing is remembered have no seat yet, and pi_0 has
     /// the sum that is remembered of it.
-    pub(super) fn recall(memory: &Memory, seed: u64, target: &Target) -> Self {
+    pub(crate) fn recall(memory: &Memory, seed: u64, target: &Target) -> Self {
         let (model, data) = target.parts();
         assert_eq!(memory.identities.len(), data.n_faces(), "a memory has one entry per face");
         assert_eq!(memory.contexts.len(), data.n_frames(), "a memory has one entry per frame");
