@@ -72,10 +72,7 @@ impl Asked {
     /// too.
     pub fn who(&self, face: FaceId) -> Who {
         let own = self.person_of[face.index()];
-        // Copies say nothing of their own.
-        let belief = &self.believed.belief;
-        let of_own = belief.faces().filter(|other| self.person_of[other.index()] == own);
-        let is_only = of_own.filter(|&other| !belief.is_copy(other)).eq([face]);
+        let is_only = self.believed.is_only(face, &self.person_of);
         let explained = self.believed.belief.who_is(face);
         if !is_only {
             return of_person(who(explained, &self.people), own, false);
@@ -105,9 +102,16 @@ impl Believed {
             library.person_of_faces(&self.rows)
         });
         let (explained, mut person_of) = (explained.expect("the scope has ended"), person_of?);
+        let is_only = self.is_only(face, &person_of);
         let own = person_of[face.index()].take();
         let who = who(explained, &self.belief.people_of_draws(&person_of));
-        Ok(of_person(who, own, !person_of.contains(&own)))
+        Ok(of_person(who, own, is_only))
+    }
+
+    /// Whether nobody else shows a face's person; copies say nothing of their own.
+    fn is_only(&self, face: FaceId, person_of: &[Option<PersonId>]) -> bool {
+        let of_own = self.belief.faces().filter(|other| person_of[other.index()] == person_of[face.index()]);
+        of_own.filter(|&other| !self.belief.is_copy(other)).eq([face])
     }
 
     /// Who is on new photos, which are one occasion, as `kith predict` says with the same draws; and why.

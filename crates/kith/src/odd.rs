@@ -12,7 +12,7 @@ use crate::target::Target;
 
 /// Of how many look-alikes a face may show the looks.
 const NEAREST: usize = 8;
-/// Who is nearer than this, squared and per axis, photos of a person being 2 apart, is a copy and no look-alike.
+/// Who is nearer than this, squared and per axis, is a copy and no look-alike; photos of a person are 2 apart.
 const COPIES: f64 = 0.3;
 /// Among how many faces, evenly spaced, they are looked for; all of them while they are no more.
 const GALLERY: usize = 10_000;

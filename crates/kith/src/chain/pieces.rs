@@ -1,9 +1,9 @@
-//! Pieces (MODEL.md §8): identities of a draw that lie side by side, nothing between them and nobody else near,
-//! are one person.
+//! Pieces (MODEL.md §8): identities of a draw that lie side by side, nothing between them and nobody else
+//! near, are one person.
 //!
 //! Who changes over ten years varies far along one direction. Cut across it, two identities are likelier than
-//! one, at the price of a second mean. They are told from two people who look alike by what is between them:
-//! two people are two clouds with a gap, while the parts of a cut touch. And, as for second looks, by how near
+//! one, at the price of a second mean. They are told from two people who look alike by what is between
+//! them: two people are two clouds with a gap, while the parts of a cut touch. And, as for second looks, by how near
 //! anybody else comes. It is a function of the draw.
 
 use super::looks::{Crowd, Look};
@@ -49,8 +49,8 @@ pub(super) fn find(
     pairs.sort_by_key(|pair| pair.1);
     pairs.dedup_by_key(|pair| pair.1);
     pairs.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    // The nearest first, everybody is joined with those who touch; a whole that nobody else is near is a person,
-    // and the persons of a larger one that is none stay.
+    // The nearest first, everybody is joined with those who touch; a whole that nobody else is near is a
+    // person, and the persons of a larger one that is none stay.
     let mut wholes: Vec<Vec<usize>> = (0..nearest.len()).map(|place| vec![place]).collect();
     let mut whole_of: Vec<usize> = (0..nearest.len()).collect();
     let mut persons: Vec<Vec<Vec<usize>>> = vec![Vec::new(); nearest.len()];

@@ -65,10 +65,10 @@ const MOST_FACES: f64 = 30.0;
 
 impl Full {
     /// From people who are known, each a list of rows: expectation-maximisation of `x = m + b + w`,
-    /// `b ~ N(0, B)` per person, `w ~ N(0, W)` per face. By as many pseudo-observations as there are axes, W
-    /// is shrunk towards equal variances and B towards the shape of W, so that few faces are enough. The axes
-    /// that set these people apart set others less apart, so the variances along them are those of people who
-    /// were left out.
+    /// `b ~ N(0, B)` per person, `w ~ N(0, W)` per face. By as many pseudo-observations as there are axes, or
+    /// more where variances seem to be equal, W is shrunk towards equal variances and B towards the shape of
+    /// W, so that few faces are enough. The axes that set these people apart set others less apart, so the
+    /// variances along them are those of people who were left out.
     pub fn from_people(embeddings: &Embeddings, people: &[Vec<usize>]) -> Self {
         let sorted = Sorted { is_last: true, ..Sorted::new(embeddings, people) };
         let (transform, psi) = sorted.axes_by_psi();
@@ -101,10 +101,10 @@ impl Full {
         Self::supposed(Sorted { are_there: false, ..Sorted::new(embeddings, people) })
     }
 
-    /// The same as [`Full::from_supposed`] at the end of the rounds: W is brought nearer to equal variances where
-    /// that is what it seems to be, and the density counts less where photos have few independent numbers. In the
-    /// rounds before, W as it is found tells people from look-alikes more readily, and of pieces of people who vary
-    /// in few directions a density that counts less makes more pieces.
+    /// The same as [`Full::from_supposed`] at the end of the rounds: W is brought nearer to equal variances
+    /// where that is what it seems to be, and the density counts less where photos have few independent
+    /// numbers. In the rounds before, W as it is found tells people from look-alikes more readily, and of
+    /// pieces of people who vary in few directions a density that counts less makes more pieces.
     pub fn from_found(embeddings: &Embeddings, people: &[Vec<usize>]) -> Self {
         Self::supposed(Sorted { is_last: true, ..Sorted::new(embeddings, people) })
     }
@@ -181,8 +181,8 @@ struct Sorted {
     sizes: Vec<usize>,
     /// Whether they are people rather than look-alikes.
     are_there: bool,
-    /// Whether they are people found at last rather than on the way: W is then brought as near to equal variances
-    /// as it seems to be, and few independent numbers count.
+    /// Whether they are people found at last rather than on the way: W is then brought as near to equal
+    /// variances as it seems to be, and few independent numbers count.
     is_last: bool,
 }
 
