@@ -91,10 +91,15 @@ fn compare(case: &Case, seed: u64, context: Option<&str>, faces: &[&[f32]]) {
     assert_eq!(found.len(), exact.len());
     let mut failures = Vec::new();
     for ((name, found), exact) in found.iter().zip(exact) {
-        // A chain may name another example face, or not have met a context at all.
+        // A chain may not have met a context at all. If it names another example face it answers another
+        // question, and how far chains differ on this one is not known.
         let of_chain = |figures: &Vec<(String, f64)>| {
             figures.iter().find(|figure| figure.0 == *name).map_or(*found, |figure| figure.1)
         };
+        let is_named = |figures: &Vec<(String, f64)>| figures.iter().any(|figure| figure.0 == *name);
+        if name.contains("the person of") && !by_chain.iter().all(is_named) {
+            continue;
+        }
         let values: Vec<f64> = by_chain.iter().map(of_chain).collect();
         let mean = values.iter().sum::<f64>() / CHAINS as f64;
         let square = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>();

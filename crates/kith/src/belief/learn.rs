@@ -261,9 +261,9 @@ impl Belief {
         let (model, data) = self.target.parts();
         let (n_faces, n_axes) = (data.n_faces() as f64, model.face.axes().n_axes as f64);
         let most_identities = self.most_identities().max(1) as f64;
-        // Bounds in single precision and eight at once; some forty forms of D^2, most of them in splits.
+        // Bounds in single precision and eight at once; some twenty forms of D^2, half of them in splits.
         let per_face = match model.face.has_covariances() {
-            true => most_identities * n_axes / 8.0 + 40.0 * n_axes * n_axes,
+            true => most_identities * n_axes / 8.0 + 20.0 * n_axes * n_axes,
             false => most_identities * n_axes,
         };
         work / (n_faces * per_face).max(1.0)

@@ -113,7 +113,7 @@ fn groups(model: &Model, prior: &Full, data: Dataset, rng: &mut Rng) -> Vec<usiz
         Target::new(model, data).expect("a model that fits the data fits them with another face prior");
     let mut state: State = Start::Sequential.state(&target, rng);
     for _ in 0..SWEEPS {
-        Sweep::default().run(&mut state, &target, rng);
+        Sweep::thorough().run(&mut state, &target, rng);
     }
     let identity = |face| state.seating().identity_of(face).expect("every face is seated").index();
     target.data().faces().map(identity).collect()

@@ -96,6 +96,13 @@ impl Sweep {
         Self(vec![Step::Colours(n), Step::Contexts, Step::Names, Step::Faces, Step::Weights])
     }
 
+    /// As the default, with twice as many splits and merges: where a few sweeps have to find people.
+    pub fn thorough() -> Self {
+        let mut steps = Self::default().0;
+        steps.insert(1, Step::SplitMerge);
+        Self(steps)
+    }
+
     /// The paper's kernels: faces move one at a time alone.
     pub fn as_printed() -> Self {
         Self(vec![Step::Assignments, Step::Contexts, Step::Names, Step::Faces, Step::Weights])

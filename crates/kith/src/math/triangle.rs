@@ -3,19 +3,29 @@
 //!
 //! G is lower triangular and kept row after row, each as long as it has entries.
 
+use std::ops::Range;
+
+use faer::linalg::matmul::triangular::{BlockStructure, matmul};
+use faer::{Accum, Mat, MatRef, Par, Side};
 use pulp::Arch;
 
 use super::vectors::dot_in_lanes;
 
 /// x^T M^-1 x = |G x|^2.
 pub fn quadratic_form(root: &[f64], x: &[f64]) -> f64 {
-    Arch::new().dispatch(QuadraticForm { root, x })
+    part_of_form(root, x, 0..x.len())
 }
 
-/// The loop of [`quadratic_form`].
+/// What some coordinates of G x add to |G x|^2: n of the first cost n^2.
+pub fn part_of_form(root: &[f64], x: &[f64], rows: Range<usize>) -> f64 {
+    Arch::new().dispatch(QuadraticForm { root, x, rows })
+}
+
+/// The loop of [`part_of_form`].
 struct QuadraticForm<'a> {
     root: &'a [f64],
     x: &'a [f64],
+    rows: Range<usize>,
 }
 
 impl pulp::NullaryFnOnce for QuadraticForm<'_> {
@@ -23,8 +33,9 @@ impl pulp::NullaryFnOnce for QuadraticForm<'_> {
 
     #[inline(always)]
     fn call(self) -> f64 {
-        let (mut form, mut rest) = (0.0, self.root);
-        for r in 0..self.x.len() {
+        let Range { start, end } = self.rows;
+        let (mut form, mut rest) = (0.0, &self.root[start * (start + 1) / 2..]);
+        for r in start..end {
             let (row, next) = rest.split_at(r + 1);
             let image = dot_in_lanes(row, &self.x[..r + 1]);
             form += image * image;
@@ -106,6 +117,62 @@ impl pulp::NullaryFnOnce for Update<'_> {
     }
 }
 
+/// u with L u = v, in the place of v. As many rows of L as v is long are looked at, up to the diagonal; they
+/// stand `n` numbers apart.
+pub fn solve(lower: &[f64], n: usize, v: &mut [f64]) {
+    Arch::new().dispatch(Solve { lower, n, v });
+}
+
+/// The loop of [`solve`].
+struct Solve<'a> {
+    lower: &'a [f64],
+    n: usize,
+    v: &'a mut [f64],
+}
+
+impl pulp::NullaryFnOnce for Solve<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let Self { lower, n, v } = self;
+        for (r, row) in lower.chunks_exact(n).take(v.len()).enumerate() {
+            let (solved, rest) = v.split_at_mut(r);
+            let (l, u) = (row[..r].as_chunks::<4>(), solved.as_chunks::<4>());
+            let mut sums = [0.0; 4];
+            for (l, u) in l.0.iter().zip(u.0) {
+                (0..4).for_each(|lane| sums[lane] += l[lane] * u[lane]);
+            }
+            let last: f64 = l.1.iter().zip(u.1).map(|(l, u)| l * u).sum();
+            rest[0] = (rest[0] - sums.iter().sum::<f64>() - last) / row[r];
+        }
+    }
+}
+
+/// What ln |M| gains by `R R^T`: ln |I + V^T V| or, of more columns than axes, ln |I + V V^T|, V = G R. All at
+/// once it takes a product of matrices; one column after the other it is what [`update`] returns.
+pub fn gain(root: &[f64], columns: MatRef<'_, f64>) -> f64 {
+    let (n, m) = (columns.nrows(), columns.ncols());
+    let mut whole = vec![0.0; n * n];
+    let mut rest = root;
+    for (r, row) in whole.chunks_exact_mut(n).enumerate() {
+        let (own, next) = rest.split_at(r + 1);
+        row[..r + 1].copy_from_slice(own);
+        rest = next;
+    }
+    let whole = MatRef::from_row_major_slice(&whole, n, n);
+    let (all, lower) = (BlockStructure::Rectangular, BlockStructure::TriangularLower);
+    let mut images = Mat::zeros(n, m);
+    matmul(images.as_mut(), all, Accum::Replace, whole, lower, columns, all, 1.0, Par::Seq);
+    let (left, right) =
+        if m <= n { (images.transpose(), images.as_ref()) } else { (images.as_ref(), images.transpose()) };
+    let mut gram = Mat::identity(m.min(n), m.min(n));
+    matmul(gram.as_mut(), lower, Accum::Add, left, all, right, all, 1.0, Par::Seq);
+    // I and more is positive definite, unless something is no number.
+    let Ok(factor) = gram.llt(Side::Lower) else { return f64::NAN };
+    2.0 * (0..m.min(n)).map(|r| factor.L()[(r, r)].ln()).sum::<f64>()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -141,6 +208,21 @@ mod tests {
             let found = quadratic_form(&root, &x);
             assert!((found - form).abs() < 1e-11 * form, "{n}: {found} {form}");
             assert!((ln_det - wanted_ln_det).abs() < 1e-11 * wanted_ln_det, "{n}: {ln_det} {wanted_ln_det}");
+        }
+    }
+
+    #[test]
+    fn many_columns_gain_what_they_gain_one_after_the_other() {
+        let (n, mut rng) = (20, driver(4));
+        let mut root = of_scale(3.0, n);
+        update(&mut root, &(0..n).map(|_| rng.normal()).collect::<Vec<f64>>(), 1.5);
+        for m in [1, 7, 20, 33] {
+            let columns = Mat::from_fn(n, m, |_, _| rng.normal());
+            let mut moved = root.clone();
+            let column = |c: usize| columns.col(c).iter().copied().collect::<Vec<f64>>();
+            let wanted: f64 = (0..m).map(|c| update(&mut moved, &column(c), 1.0)).sum();
+            let found = gain(&root, columns.as_ref());
+            assert!((found - wanted).abs() < 1e-11 * wanted, "{m}: {found} {wanted}");
         }
     }
 

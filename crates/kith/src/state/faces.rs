@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{FaceId, IdentityId};
-use crate::model::face::{Centred, Face, Group};
+use crate::model::face::{Centred, Face, Group, Weight};
 use crate::model::{FaceModel, FaceUpdate};
 use crate::random::Rng;
 
@@ -85,6 +85,20 @@ impl Faces {
         match &self.thetas {
             None => model.ln_predictive(&self.groups[identity.index()], x),
             Some(thetas) => model.ln_likelihood(&thetas[identity.index()], x),
+        }
+    }
+
+    /// The same, or an upper bound of it that is below `floor`, which may take less.
+    pub(crate) fn ln_weight_above(
+        &self,
+        identity: IdentityId,
+        x: &Centred,
+        model: &FaceModel,
+        floor: f64,
+    ) -> Weight {
+        match &self.thetas {
+            None => model.ln_predictive_above(&self.groups[identity.index()], x, floor),
+            Some(_) => Weight::Exactly(self.ln_weight(identity, x, model)),
         }
     }
 

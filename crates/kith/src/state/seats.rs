@@ -4,7 +4,7 @@
 use super::{Name, State};
 use crate::ids::{ContextId, FaceId, IdentityId};
 use crate::math::ln_sum_exp;
-use crate::model::face::Centred;
+use crate::model::face::{Centred, Weight};
 use crate::target::Target;
 
 /// ln of a seat's weight, (C.4) without its guard (deviation D1): N_ci + alpha_c pi_0i, of which ln of the
@@ -87,6 +87,17 @@ impl State {
     /// ln of what a face says of an identity.
     pub(crate) fn ln_face(&self, identity: IdentityId, x: &Centred, target: &Target) -> f64 {
         self.faces.ln_weight(identity, x, &target.model().face)
+    }
+
+    /// The same, or an upper bound of it that is below `floor`, which may take less.
+    pub(crate) fn ln_face_above(
+        &self,
+        identity: IdentityId,
+        x: &Centred,
+        target: &Target,
+        floor: f64,
+    ) -> Weight {
+        self.faces.ln_weight_above(identity, x, &target.model().face, floor)
     }
 
     /// ln of the weight of an identity's seat in a context (C.4).

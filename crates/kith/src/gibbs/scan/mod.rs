@@ -35,7 +35,9 @@
 //!    to its bound, weighed in `f64`, and taken with the probability weight / bound; otherwise its weight
 //!    stands for its bound from now on, and the next is proposed. No bound is ever taken for a weight, so a
 //!    loose bound costs time and not truth: a seat is weighed as seldom as its bound is small. Of 5,000 seats
-//!    some ten are weighed.
+//!    some ten are weighed. Most of these need not be weighed to the end: a few axes bound a weight more
+//!    closely than one number does, and where the closer bound is below what the seat would be taken for, the
+//!    proposal is refused and the closer bound stands.
 //! 5. **Faces that stay are not taken out** (`seat_screened`). To remove a face from a covariance and put it
 //!    back is two updates of D^2. What the other faces say of it follows in closed form from the statistics
 //!    that still have it (`rejoining`), so they are only touched when the face moves, and few do.
@@ -68,7 +70,7 @@ use super::assignments;
 use crate::ids::{ContextId, FaceId, IdentityId};
 use crate::math::ln_sum_exp;
 use crate::model::FaceUpdate;
-use crate::model::face::{Centred, PerScale};
+use crate::model::face::{Centred, PerScale, Weight};
 use crate::random::Rng;
 use crate::state::State;
 use crate::target::Target;
@@ -315,23 +317,28 @@ impl Scan {
             }
         }
         let said = |place: usize| if has_said { said[place] } else { 0.0 };
-        let exactly = |place: usize| {
+        let weigh = |place: usize, floor: f64| {
             let identity = identities[place];
-            let ln_face = match rejoining.filter(|_| Some(place) == *left) {
-                Some(terms) => ln_sum_exp(&terms),
-                None => state.ln_face(identity, x, target),
+            let beside = state.ln_seat(*context, identity) + said(place);
+            let of_face = match rejoining.filter(|_| Some(place) == *left) {
+                Some(terms) => Weight::Exactly(ln_sum_exp(&terms)),
+                None => state.ln_face_above(identity, x, target, floor - beside),
             };
-            state.ln_seat(*context, identity) + said(place) + ln_face
+            of_face.plus(beside)
         };
         let new = identities.len();
         let ln_new = state.ln_new_seat(*context) + said(new) + target.ln_new_face(x);
         // The seat that it left, whose bound is out of date, or else the likeliest: both are to be weighed
         // anyway.
-        let likely = left.or_else(|| highest(upper_bounds)).map_or((new, ln_new), |at| (at, exactly(at)));
+        let likely = left.or_else(|| highest(upper_bounds)).map(|at| (at, weigh(at, f64::NEG_INFINITY)));
+        let likely = match likely {
+            Some((at, Weight::Exactly(ln))) => (at, ln),
+            _ => (new, ln_new),
+        };
         let known = [(new, ln_new), likely];
         let known = if likely.0 == new { &known[..1] } else { &known };
         observer.bounded(upper_bounds);
-        let Some(drawn) = shortlist.draw(known, upper_bounds, exactly, rng) else {
+        let Some(drawn) = shortlist.draw(known, upper_bounds, weigh, rng) else {
             crate::unweighable::give_up(Some(*face))
         };
         observer.drew(lifted, x, state, shortlist.weighed());

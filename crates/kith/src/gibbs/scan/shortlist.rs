@@ -5,11 +5,14 @@
 //! with the probability weight / bound; if it is not, its weight stands in the place of its bound and the
 //! next proposal is made. Whatever was worked out before, the probability that a proposal is taken at a place
 //! is the place's weight over the sum of the envelope: so places are drawn in proportion to their weights,
-//! and a loose bound costs time and not truth. A place of which the bound is a thousandth of the total is
+//! and a loose bound costs time and not truth. The uniform number that decides is drawn first, so that a weight
+//! need only be worked out until a closer bound of it is too small to be taken; that bound then stands. A place of which the bound is a thousandth of the total is
 //! looked at once in a thousand draws, where a threshold would have to look at it every time.
 
 use pulp::Arch;
 
+use super::rounded_up;
+use crate::model::face::Weight;
 use crate::random::Rng;
 
 /// Places whose bound is so many nats above the best weight would be proposed nearly surely: they are worked
@@ -29,6 +32,8 @@ pub(super) struct Shortlist {
     masses: Vec<f32>,
     /// Their sums per chunk.
     sums: Vec<f64>,
+    /// Places that were refused by a closer bound: when they are proposed again they are worked out.
+    refused: Vec<usize>,
 }
 
 impl Shortlist {
@@ -38,16 +43,16 @@ impl Shortlist {
     }
 
     /// Draws a place. `known` places have these ln weights; those of all others are known by `upper_bounds`,
-    /// and `exactly` works them out. A bound that is not a number says nothing. Nothing is drawn where no
+    /// and `weigh` works them out, or far enough to say that they are below a floor. A bound that is not a number says nothing. Nothing is drawn where no
     /// weight is a number above zero. `upper_bounds` is overwritten.
     pub fn draw(
         &mut self,
         known: &[(usize, f64)],
         upper_bounds: &mut [f32],
-        exactly: impl Fn(usize) -> f64,
+        weigh: impl Fn(usize, f64) -> Weight,
         rng: &mut Rng,
     ) -> Option<usize> {
-        let best = self.begin(known, upper_bounds, &exactly);
+        let best = self.begin(known, upper_bounds, &weigh);
         let mass = |ln_weight: f64| (ln_weight - best).exp();
         let mut total_known: f64 = self.ln_weights.iter().map(|&w| mass(w)).filter(|m| !m.is_nan()).sum();
         let mut rest = self.bound_masses(upper_bounds, best);
@@ -60,15 +65,27 @@ impl Shortlist {
                 return Some(self.among_known(at, best));
             }
             let place = self.propose(at - total_known);
-            let ln_weight = exactly(place);
-            self.places.push(place);
-            self.ln_weights.push(ln_weight);
-            let (weight, bound) = (mass(ln_weight), f64::from(self.masses[place]));
-            if rng.uniform() * bound < weight {
-                return Some(place);
+            // It is taken if it weighs more than this.
+            let enough = rng.uniform() * f64::from(self.masses[place]);
+            let is_refused_again = self.refused.contains(&place);
+            let floor = if is_refused_again { f64::NEG_INFINITY } else { enough.ln() + best };
+            match weigh(place, floor) {
+                Weight::Exactly(ln_weight) => {
+                    self.places.push(place);
+                    self.ln_weights.push(ln_weight);
+                    let weight = mass(ln_weight);
+                    if enough < weight {
+                        return Some(place);
+                    }
+                    total_known += if weight.is_nan() { 0.0 } else { weight };
+                    self.masses[place] = 0.0;
+                }
+                Weight::AtMost(ln_bound) => {
+                    self.refused.push(place);
+                    let closer = exp_above(rounded_up(ln_bound) - best as f32);
+                    self.masses[place] = self.masses[place].min(closer);
+                }
             }
-            total_known += if weight.is_nan() { 0.0 } else { weight };
-            self.masses[place] = 0.0;
             self.sums[place / CHUNK] = sum(self.masses.chunks(CHUNK).nth(place / CHUNK).unwrap_or(&[]));
             rest = self.sums.iter().sum();
         }
@@ -76,10 +93,16 @@ impl Shortlist {
 
     /// Starts again with what is known, and works out what is likely to be asked for anyway; returns the best
     /// weight.
-    fn begin(&mut self, known: &[(usize, f64)], bounds: &mut [f32], exactly: impl Fn(usize) -> f64) -> f64 {
-        let Self { places, ln_weights, .. } = self;
+    fn begin(
+        &mut self,
+        known: &[(usize, f64)],
+        bounds: &mut [f32],
+        weigh: impl Fn(usize, f64) -> Weight,
+    ) -> f64 {
+        let Self { places, ln_weights, refused, .. } = self;
         places.clear();
         ln_weights.clear();
+        refused.clear();
         for &(place, ln_weight) in known {
             places.push(place);
             ln_weights.push(ln_weight);
@@ -94,11 +117,15 @@ impl Shortlist {
                 if *bound < best as f32 + AHEAD || *bound == f32::NEG_INFINITY {
                     continue;
                 }
-                *bound = f32::NEG_INFINITY;
-                let ln_weight = exactly(place);
-                places.push(place);
-                ln_weights.push(ln_weight);
-                best = best.max(ln_weight);
+                match weigh(place, best) {
+                    Weight::Exactly(ln_weight) => {
+                        *bound = f32::NEG_INFINITY;
+                        places.push(place);
+                        ln_weights.push(ln_weight);
+                        best = best.max(ln_weight);
+                    }
+                    Weight::AtMost(ln_bound) => *bound = bound.min(rounded_up(ln_bound)),
+                }
             }
         }
         best
@@ -263,7 +290,12 @@ mod tests {
             let (mut list, mut counts, n_draws) = (Shortlist::default(), vec![0u32; n + 1], 200_000);
             let mut looked_at = 0;
             for _ in 0..n_draws {
-                let drawn = list.draw(&known, &mut bounds.clone(), |place| ln_weights[place], &mut rng);
+                // A closer bound is found on the way.
+                let weigh = |place: usize, floor: f64| match ln_weights[place] + 0.5 < floor {
+                    true => Weight::AtMost(ln_weights[place] + 0.5),
+                    false => Weight::Exactly(ln_weights[place]),
+                };
+                let drawn = list.draw(&known, &mut bounds.clone(), weigh, &mut rng);
                 counts[drawn.unwrap()] += 1;
                 looked_at += list.weighed().0.len();
             }
@@ -284,7 +316,7 @@ mod tests {
         let (mut list, mut looked_at) = (Shortlist::default(), 0);
         for _ in 0..1000 {
             let mut bounds = vec![-7.0; 1000];
-            let drawn = list.draw(&[(0, 0.0)], &mut bounds, |_| -100.0, &mut rng);
+            let drawn = list.draw(&[(0, 0.0)], &mut bounds, |_, _| Weight::Exactly(-100.0), &mut rng);
             assert_eq!(drawn, Some(0));
             looked_at += list.weighed().0.len() - 1;
         }
@@ -295,7 +327,7 @@ mod tests {
     #[test]
     fn a_bound_that_is_not_a_number_is_no_bound() {
         let (mut list, mut rng) = (Shortlist::default(), driver(33));
-        let weights = |place: usize| [900.0, -700.0][place];
+        let weights = |place: usize, _: f64| Weight::Exactly([900.0, -700.0][place]);
         let drawn = list.draw(&[(2, -500.0)], &mut [f32::NAN, -600.0], weights, &mut rng);
         assert_eq!(drawn, Some(0));
     }
@@ -304,9 +336,13 @@ mod tests {
     fn without_a_weight_nothing_is_drawn() {
         let (mut list, mut rng) = (Shortlist::default(), driver(35));
         for bad in [f64::NAN, f64::NEG_INFINITY] {
-            assert_eq!(list.draw(&[(1, bad)], &mut [f32::NAN], |_| bad, &mut rng), None, "{bad}");
+            assert_eq!(
+                list.draw(&[(1, bad)], &mut [f32::NAN], |_, _| Weight::Exactly(bad), &mut rng),
+                None,
+                "{bad}"
+            );
         }
-        let drawn = list.draw(&[(1, 0.0)], &mut [f32::NAN], |_| f64::NAN, &mut rng);
+        let drawn = list.draw(&[(1, 0.0)], &mut [f32::NAN], |_, _| Weight::Exactly(f64::NAN), &mut rng);
         assert_eq!(drawn, Some(1));
     }
 }

@@ -173,7 +173,7 @@ impl<'a> Deals<'a> {
     /// The face at `self.x` goes to a side.
     fn put(&mut self, face: FaceId, side: usize, ln_bonds: [f64; 2], deal: &mut Deal, state: &State) {
         let part = &mut deal.parts[side];
-        self.target.model().face.observe(&mut part.group, &self.x);
+        self.target.model().face.draft(&mut part.group, &self.x);
         part.n_at.add(state.context_of_face(face, self.target.data()));
         part.votes.add_face(face, self.target.data());
         part.n_votes += u32::from(self.target.data().given_name(face).is_some());

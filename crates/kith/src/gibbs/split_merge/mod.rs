@@ -47,7 +47,7 @@ const NEAR: f64 = 0.5;
 /// About so many faces are dealt for every pair: a pair is followed up with probability `DEALT / |S|`, at
 /// most one, see [`effort`]. A deal takes D^2 per face, and a scan a product of D numbers per identity and
 /// D^2 for a few.
-const DEALT: f64 = 6.0;
+const DEALT: f64 = 3.0;
 
 /// The same for the few faces that are looked at again when something was said.
 const DEALT_AMONG: f64 = 64.0;
@@ -202,7 +202,7 @@ struct Kernel<'a> {
     /// The faces of each slot.
     members: Vec<Vec<FaceId>>,
     deals: Deals<'a>,
-    /// The faces of the identity that joins the other.
+    /// The looks of the faces that join others.
     joining: Vec<Centred>,
 }
 
@@ -219,14 +219,6 @@ struct Half<'a> {
 struct Split {
     deal: Deal,
     ln_weights: [f64; 2],
-    ln_ratio: f64,
-}
-
-/// A merge, and ln of R p(deal).
-struct Merge {
-    from: IdentityId,
-    into: IdentityId,
-    group: Group,
     ln_ratio: f64,
 }
 
@@ -271,7 +263,8 @@ impl<'a> Kernel<'a> {
             members[side].push(face);
         }
         let [kept, moved] = members;
-        let groups = [first.group, second.group];
+        let mut groups = [first.group, second.group];
+        groups.iter_mut().for_each(|group| self.target.model().face.finish(group));
         let new = state.split((i, &moved), groups, split.ln_weights, self.target, rng);
         self.members[i.index()] = kept;
         self.members.resize(state.seating.n_slots(), Vec::new());
@@ -291,19 +284,31 @@ impl<'a> Kernel<'a> {
         // Accepted where ln u < ln p(deal) - merge.ln_ratio. p(deal) is at most one, so most merges are
         // refused before it is known, and others while its factors are still being multiplied.
         let ln_u = rng.uniform().ln() + ln_odds;
-        let Some(merge) = self.weigh_merge(pair_of, -ln_u, state) else { return false };
-        let at_least = ln_u + merge.ln_ratio;
+        let Some(ln_ratio) = self.weigh_merge(pair_of, -ln_u, state) else { return false };
+        let at_least = ln_u + ln_ratio;
         let order = self.order(pair, &pair_of, rng);
         let ln_weight = ln_add_exp(state.weights.ln_of(pair_of[0]), state.weights.ln_of(pair_of[1]));
         if self.deals.replay(pair, &order, ln_weight, (pair_of[1], at_least), state).is_none() {
             return false;
         }
-        let (from, into) = (merge.from, merge.into);
-        let mut moved = std::mem::take(&mut self.members[from.index()]);
-        state.merge((from, into), &moved, merge.group, self.target, rng);
-        self.members[into.index()].append(&mut moved);
+        let into = self.join(pair_of, state, rng);
         self.rename(&[into], state, rng);
         true
+    }
+
+    /// Two identities become one, which is returned.
+    fn join(&mut self, pair_of: [IdentityId; 2], state: &mut State, rng: &mut Rng) -> IdentityId {
+        let (from, into) = smaller_first(pair_of, state);
+        let mut moved = std::mem::take(&mut self.members[from.index()]);
+        let mut group = state.faces.group(into).clone();
+        self.joining.resize_with(moved.len(), Centred::default);
+        for (x, &face) in self.joining.iter_mut().zip(&moved) {
+            state.look(face, self.target, x);
+        }
+        self.target.model().face.observe_all(&mut group, &self.joining);
+        state.merge((from, into), &moved, group, self.target, rng);
+        self.members[into.index()].append(&mut moved);
+        into
     }
 
     /// Draws a split with its weights, and ln R.
@@ -333,9 +338,9 @@ impl<'a> Kernel<'a> {
     /// ln of R p(deal) for the split that a merge would undo; nothing where it is not below `limit`. Most are
     /// far above it, which an upper bound of what the faces weigh together tells before they are put
     /// together.
-    fn weigh_merge(&mut self, pair_of: [IdentityId; 2], limit: f64, state: &State) -> Option<Merge> {
+    fn weigh_merge(&self, pair_of: [IdentityId; 2], limit: f64, state: &State) -> Option<f64> {
         let [i, j] = pair_of;
-        let (from, into) = if state.seating.n_of(i) < state.seating.n_of(j) { (i, j) } else { (j, i) };
+        let (from, into) = smaller_first(pair_of, state);
         let mut votes = state.names.heard(i).clone();
         votes.add_all(state.names.heard(j));
         let half = |side: usize| Half {
@@ -347,18 +352,12 @@ impl<'a> Kernel<'a> {
         let ln_between = self.ln_between(from, into, state);
         let ln_ratio = self.ln_ratio([half(0), half(1)], &votes, ln_between, state);
         let face = &self.target.model().face;
-        if ln_ratio - face.ln_marginal_at_most(state.faces.group(into), state.faces.group(from)) >= limit {
+        let groups = [into, from].map(|identity| state.faces.group(identity));
+        if ln_ratio - face.ln_marginal_at_most(groups[0], groups[1]) >= limit {
             return None;
         }
-        let mut group = state.faces.group(into).clone();
-        let joining = &self.members[from.index()];
-        self.joining.resize_with(joining.len(), Centred::default);
-        for (x, &face) in self.joining.iter_mut().zip(joining) {
-            state.look(face, self.target, x);
-        }
-        face.observe_all(&mut group, &self.joining);
-        let ln_ratio = ln_ratio - face.ln_marginal(&group);
-        (ln_ratio < limit).then_some(Merge { from, into, group, ln_ratio })
+        let ln_ratio = ln_ratio - face.ln_marginal_together(groups[0], groups[1]);
+        (ln_ratio < limit).then_some(ln_ratio)
     }
 
     /// ln of what two identities' faces weigh more together than apart: pairs of one frame, and pairs that
@@ -398,6 +397,11 @@ impl<'a> Kernel<'a> {
             identities.iter().for_each(|&identity| names::redraw(identity, state, self.target, rng));
         }
     }
+}
+
+/// Two identities, the smaller one first: its faces join the other's.
+fn smaller_first([i, j]: [IdentityId; 2], state: &State) -> (IdentityId, IdentityId) {
+    if state.seating.n_of(i) < state.seating.n_of(j) { (i, j) } else { (j, i) }
 }
 
 /// Whether any two faces weigh more or less for being together, beyond what they look like.

@@ -67,16 +67,57 @@ impl After {
 
     /// Per scale of a face: ln of its prior, and power times the term.
     pub fn terms_with_prior(&self, model: &Full, next: &Next<'_>) -> PerScale {
+        self.with_own(model, next, &self.without_own(model, next))
+    }
+
+    /// The same but for the covariance of the faces' own, where q is not looked at.
+    pub fn without_own(&self, model: &Full, next: &Next<'_>) -> PerScale {
         let mut terms = [f64::NEG_INFINITY; scales::MOST];
         for (scale, &ln_p) in model.scales.ln_p[..model.scales.n].iter().enumerate() {
-            terms[scale] = ln_p + model.prior().power * self.term(model, scale, next);
+            terms[scale] = ln_p + model.prior().power * self.term_without_own(model, scale, next);
         }
         terms
     }
 
+    /// The terms, given those without the covariance of the faces' own.
+    pub fn with_own(&self, model: &Full, next: &Next<'_>, without: &PerScale) -> PerScale {
+        let mut terms = *without;
+        let counts = model.prior().power * self.own_counts(model, next.n);
+        for (term, gain) in terms.iter_mut().zip(&self.gain).take(model.scales.n) {
+            *term -= counts * (gain * next.q).ln_1p();
+        }
+        terms
+    }
+
+    /// An upper bound of the terms' sum, given those without the covariance of the faces' own.
+    pub fn ln_sum_at_most(&self, model: &Full, next: &Next<'_>, without: &PerScale) -> f64 {
+        let counts = model.prior().power * self.own_counts(model, next.n);
+        let mut most = f64::NEG_INFINITY;
+        for (term, gain) in without.iter().zip(&self.gain).take(model.scales.n) {
+            // A lower bound of ln (1 + a).
+            let a = gain * next.q;
+            most = most.max(term - counts * (3.0 * a * (2.0 + a) / (6.0 + a * (6.0 + a))));
+        }
+        // As many as there are scales, and more than rounding can take off.
+        most + (model.scales.n as f64).ln() + 1e-6
+    }
+
     /// ln (f(faces, y) / f(faces)) at one scale.
     pub fn term(&self, model: &Full, scale: usize, next: &Next<'_>) -> f64 {
-        let Next { n, squares, products, x, q } = *next;
+        let own = self.own_counts(model, next.n) * (self.gain[scale] * next.q).ln_1p();
+        self.term_without_own(model, scale, next) - own
+    }
+
+    /// How often ln (1 + q / ...) of the covariance of the faces' own counts.
+    fn own_counts(&self, model: &Full, n: u32) -> f64 {
+        if n == 0 {
+            return 0.0;
+        }
+        model.between_own_and_common(0.5 * (model.prior().freedom + f64::from(n)), 0.0)
+    }
+
+    fn term_without_own(&self, model: &Full, scale: usize, next: &Next<'_>) -> f64 {
+        let Next { n, squares, products, x, .. } = *next;
         let lambda = model.scales.lambda[scale];
         let mut mean = 0.0;
         for (level, weights) in self.weights.iter().enumerate() {
@@ -85,9 +126,8 @@ impl After {
         }
         let mut term = self.ln_constant[scale] + model.ln_mean_shape(mean);
         if n > 0 {
-            let own = (model.prior().freedom + f64::from(n)) * (self.gain[scale] * q).ln_1p();
             let common = self.gain[scale] * distance(self.total, squares, products, x);
-            term -= 0.5 * model.between_own_and_common(own, common);
+            term -= 0.5 * model.between_own_and_common(0.0, common);
         }
         term
     }

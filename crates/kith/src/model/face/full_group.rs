@@ -5,12 +5,12 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::Centred;
 use super::after::{After, Next, Others};
 use super::bound::Coefficients;
 use super::full::{Full, MOST_LEVELS, Whole};
 use super::scales::{PerScale, Scales};
 use super::scatter::Scatter;
+use super::{Centred, Weight};
 use crate::math::ln_sum_exp;
 use crate::math::vectors::dot;
 use crate::random::Rng;
@@ -44,6 +44,16 @@ impl FullGroup {
         self.scatter.observe(&x.portrait, &x.values, x.lambda(model), &self.sum);
         self.add(x, x.lambda(model));
         self.look_ahead(model);
+    }
+
+    /// As [`FullGroup::observe`] where nobody needs bounds before the group is finished.
+    pub(super) fn draft(&mut self, model: &Full, x: &Centred) {
+        self.scatter.draft();
+        self.observe(model, x);
+    }
+
+    pub(super) fn finish(&mut self) {
+        self.scatter.finish();
     }
 
     /// As [`FullGroup::observe`] for one after the other.
@@ -81,6 +91,22 @@ impl FullGroup {
     /// power * ln (f(faces, y) / f(faces)), y's scale summed over.
     pub(super) fn ln_predictive(&self, model: &Full, x: &Centred) -> f64 {
         ln_sum_exp(&self.terms_with_prior(model, x))
+    }
+
+    /// The same, or an upper bound of it that is below `floor`.
+    pub(super) fn ln_predictive_above(&self, model: &Full, x: &Centred, floor: f64) -> Weight {
+        let products = self.products(model, &x.values);
+        let next = |q: f64| Next { n: self.n_faces(), squares: &self.squares, products: &products, x, q };
+        if self.n_faces() < 2 {
+            return Weight::Exactly(self.ln_predictive(model, x));
+        }
+        let without = self.after.without_own(model, &next(0.0));
+        let at_most = |q: f64| self.after.ln_sum_at_most(model, &next(q), &without);
+        let is_enough = |q: f64| at_most(q) < floor;
+        match self.scatter.quadratic_unless(&x.values, x.square, &self.sum, is_enough) {
+            Ok(q) => Weight::Exactly(ln_sum_exp(&self.after.with_own(model, &next(q), &without))),
+            Err(least) => Weight::AtMost(at_most(least)),
+        }
     }
 
     /// power * ln (f(faces, y) / f(faces)) at y's own scale.
@@ -157,7 +183,7 @@ impl FullGroup {
         out.half = power * model.between_own_and_common(own, 0.0);
         // (y - ybar)^T (P I + S)^-1 (y - ybar) is at least |y - ybar|^2 over the largest eigenvalue of P I +
         // S.
-        let widest = model.scale() + self.scatter.widest();
+        let widest = model.scale() + self.scatter.widest(self.trace());
         let width = |psi: f64, lambda: f64| psi + 1.0 / (self.total + lambda);
         let precision = |psi: f64| 1.0 / width(psi, 1.0);
         let levels = model.levels.iter().zip(&self.squares);
@@ -209,21 +235,41 @@ impl FullGroup {
             1 => distance_to_mean(self, &products, square) / model.scale(),
             _ => self.scatter.quadratic(&mean, square, &self.sum),
         };
-        let total = self.total + other.total;
-        let ln_det = self.scatter.ln_det() + (self.total * other.total / total * q).ln_1p();
-        let levels = self.squares.iter().zip(&other.squares).zip(products);
-        let squares: Vec<f64> =
-            levels.map(|((own, other_s), product)| own + other_s + 2.0 * other.total * product).collect();
-        let ln_marginal = model.ln_marginal(&Whole {
+        let apart = self.total * other.total / (self.total + other.total);
+        let ln_marginal = self.ln_of_both(model, other, self.scatter.ln_det() + (apart * q).ln_1p());
+        // More than rounding can have taken off it.
+        ln_marginal + 1e-6 + 1e-9 * ln_marginal.abs()
+    }
+
+    /// What [`FullGroup::ln_marginal`] would be with another's faces too.
+    pub(super) fn ln_marginal_together(&self, model: &Full, other: &Self) -> f64 {
+        match (self.n_faces(), other.n_faces()) {
+            (_, 0) => self.ln_marginal(model),
+            (0, _) => other.ln_marginal(model),
+            _ => {
+                self.ln_of_both(model, other, self.scatter.ln_det_with(&self.sum, &other.scatter, &other.sum))
+            }
+        }
+    }
+
+    /// power * ln f + c of both groups' faces, given their ln |I + S/P|.
+    fn ln_of_both(&self, model: &Full, other: &Self, ln_det: f64) -> f64 {
+        let sum: Vec<f64> = self.sum.iter().zip(&other.sum).map(|(a, b)| a + b).collect();
+        let mut squares = Vec::new();
+        model.squares(&sum, &mut squares);
+        model.ln_marginal(&Whole {
             n: self.n_faces() + other.n_faces(),
-            total,
+            total: self.total + other.total,
             squares: &squares,
             ln_scales: self.ln_scales + other.ln_scales,
             weighted: self.weighted + other.weighted,
             ln_det,
-        });
-        // More than rounding can have taken off it.
-        ln_marginal + 1e-6 + 1e-9 * ln_marginal.abs()
+        })
+    }
+
+    /// The sum of S's eigenvalues.
+    fn trace(&self) -> f64 {
+        if self.n_faces() == 0 { 0.0 } else { self.weighted - self.squares.iter().sum::<f64>() / self.total }
     }
 
     /// ybar, and the variance 1/L that it has because the faces are few.

@@ -94,6 +94,14 @@ impl IsotropicGroup {
         self.posterior = Posterior::of(prior, self.n, &self.sum, self.sum_of_squares);
     }
 
+    /// With another's faces.
+    pub(super) fn with(&self, prior: &Isotropic, other: &Self) -> Self {
+        let sum: Vec<f64> = self.sum.iter().zip(&other.sum).map(|(a, b)| a + b).collect();
+        let (n, sum_of_squares) = (self.n + other.n, self.sum_of_squares + other.sum_of_squares);
+        let posterior = Posterior::of(prior, n, &sum, sum_of_squares);
+        Self { n, sum, sum_of_squares, posterior }
+    }
+
     pub(super) fn forget(&mut self, prior: &Isotropic, x: &[f64], square: f64) {
         self.n -= 1;
         if self.n == 0 {

@@ -80,6 +80,23 @@ pub enum Group {
 const ONE_KIND: &str = "all groups of a state are of its model's kind";
 const ONLY_COLLAPSED: &str = "a full covariance is always integrated out";
 
+/// What is known of a weight, as a logarithm.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Weight {
+    Exactly(f64),
+    AtMost(f64),
+}
+
+impl Weight {
+    /// The weight, or the bound, times e^more.
+    pub fn plus(self, more: f64) -> Self {
+        match self {
+            Self::Exactly(ln) => Self::Exactly(ln + more),
+            Self::AtMost(ln) => Self::AtMost(ln + more),
+        }
+    }
+}
+
 /// An embedding made ready for a face model: centred (and transformed), in `f64`, with its squared length,
 /// and the number of its scale.
 #[derive(Clone, Debug, Default)]
@@ -165,6 +182,22 @@ impl FaceModel {
         }
     }
 
+    /// As [`FaceModel::observe`] for a group that may come to nothing: less is known of it before it is
+    /// finished.
+    pub(crate) fn draft(&self, group: &mut Group, x: &Centred) {
+        match (&self.kind, group) {
+            (FaceKind::Full(model), Group::Full(group)) if !x.leaves_no_trace() => group.draft(model, x),
+            (_, group) => self.observe(group, x),
+        }
+    }
+
+    /// What a draft is good for is known of it too.
+    pub(crate) fn finish(&self, group: &mut Group) {
+        if let Group::Full(group) = group {
+            group.finish();
+        }
+    }
+
     /// Faces join.
     pub fn observe_all(&self, group: &mut Group, xs: &[Centred]) {
         match (&self.kind, group) {
@@ -192,6 +225,16 @@ impl FaceModel {
     pub fn ln_predictive(&self, group: &Group, x: &Centred) -> f64 {
         let usual = self.ln_usual(group, x);
         x.odd.map_or(usual, |odd| odd.ln_mixed(usual))
+    }
+
+    /// The same, or an upper bound of it that is below `floor`, which may take less.
+    pub(crate) fn ln_predictive_above(&self, group: &Group, x: &Centred, floor: f64) -> Weight {
+        match (&self.kind, group) {
+            (FaceKind::Full(model), Group::Full(group)) if x.odd.is_none() => {
+                group.ln_predictive_above(model, x, floor)
+            }
+            _ => Weight::Exactly(self.ln_predictive(group, x)),
+        }
     }
 
     /// The same of usual looks.
@@ -310,7 +353,20 @@ impl FaceModel {
         }
     }
 
-    /// An upper bound of ln p(all faces of both groups), for less than it takes to put them together.
+    /// ln p(all faces of both groups), for less than it takes to put them together.
+    pub(crate) fn ln_marginal_together(&self, larger: &Group, smaller: &Group) -> f64 {
+        match (&self.kind, larger, smaller) {
+            (FaceKind::Isotropic(prior), Group::Isotropic(larger), Group::Isotropic(smaller)) => {
+                larger.with(prior, smaller).ln_marginal(prior)
+            }
+            (FaceKind::Full(model), Group::Full(larger), Group::Full(smaller)) => {
+                larger.ln_marginal_together(model, smaller)
+            }
+            _ => unreachable!("{ONE_KIND}"),
+        }
+    }
+
+    /// An upper bound of the same, for less still.
     pub(crate) fn ln_marginal_at_most(&self, larger: &Group, smaller: &Group) -> f64 {
         match (&self.kind, larger, smaller) {
             (FaceKind::Full(model), Group::Full(larger), Group::Full(smaller)) => {

@@ -37,7 +37,8 @@ enum Form {
     /// The Gram matrix of the rows (n x n), each row's product with the mean face, the mean face's square,
     /// the Cholesky factor of `P I + weighted centred Gram`, and a bound of the latter's largest eigenvalue.
     Few { gram: Vec<f64>, means: Vec<f64>, mean: f64, factor: Vec<f64>, widest: f64 },
-    /// G, the sum of the squares of S's entries, and how many updates they have seen.
+    /// G, the sum of the squares of S's entries (infinite in a draft, of which it is not followed), and how many
+    /// updates they have seen.
     Many { root: Vec<f64>, squares: f64, n_updates: u32 },
 }
 
@@ -66,17 +67,63 @@ impl Scatter {
         self.ln_det
     }
 
+    /// ln |I + S/P| of these faces and others together, without putting them together. Both have faces, and sum
+    /// to `sum` and `other_sum`, weighted.
+    pub fn ln_det_with(&self, sum: &[f64], other: &Self, other_sum: &[f64]) -> f64 {
+        match (&self.form, &other.form) {
+            (Form::Many { root, .. }, _) => {
+                let (total, more) = (self.weights.iter().sum::<f64>(), other.weights.iter().sum::<f64>());
+                // S is theirs, the others', and what the distance of the two means adds.
+                let apart = (total * more / (total + more)).sqrt();
+                let column = |axis: usize, k: usize| match other.rows.get(k) {
+                    Some(row) => other.weights[k].sqrt() * (f64::from(row[axis]) - other_sum[axis] / more),
+                    None => apart * (other_sum[axis] / more - sum[axis] / total),
+                };
+                let columns = Mat::from_fn(self.n_axes, other.rows.len() + 1, column);
+                self.ln_det + triangle::gain(root, columns.as_ref())
+            }
+            (_, Form::Many { .. }) => other.ln_det_with(other_sum, self, sum),
+            (Form::Few { gram: own, .. }, Form::Few { gram: others, .. }) => {
+                let (n, m) = (self.rows.len(), other.rows.len());
+                let mut gram = vec![0.0; (n + m) * (n + m)];
+                let mut rows = gram.chunks_exact_mut(n + m);
+                rows.by_ref().zip(own.chunks_exact(n)).for_each(|(to, row)| to[..n].copy_from_slice(row));
+                let mut with_rows = Vec::new();
+                for (r, row) in other.rows.iter().enumerate() {
+                    products(&self.rows, &in_full(row), &mut with_rows);
+                    for (c, &product) in with_rows.iter().enumerate() {
+                        gram[(n + r) * (n + m) + c] = product;
+                        gram[c * (n + m) + n + r] = product;
+                    }
+                    gram[(n + r) * (n + m) + n..][..m].copy_from_slice(&others[r * m..][..m]);
+                }
+                let weights = [&self.weights[..], &other.weights].concat();
+                let mut both = Self { weights, form: Form::few(gram), ..Self::new(self.n_axes, self.scale) };
+                both.factorise();
+                both.ln_det
+            }
+        }
+    }
+
     /// From how many faces on the D x D form is cheaper; back at half of it.
     fn many(&self) -> usize {
         (self.n_axes / 4).max(8)
     }
 
-    /// An upper bound of `S`'s largest eigenvalue.
-    pub fn widest(&self) -> f64 {
+    /// An upper bound of `S`'s largest eigenvalue, their sum given.
+    ///
+    /// Of k eigenvalues with mean m and variance s^2 (which the sum and the sum of squares say) none is above
+    /// m + s sqrt(k - 1); S has at most one for each axis, and one for each face but the first.
+    pub fn widest(&self, trace: f64) -> f64 {
         match &self.form {
             Form::Few { widest, .. } => *widest,
-            // The Frobenius norm, and more than rounding can have taken off it.
-            Form::Many { squares, .. } => squares.max(0.0).sqrt() + 1e-6 * self.scale,
+            Form::Many { squares, .. } => {
+                let k = self.n_axes.min(self.rows.len().saturating_sub(1)).max(1) as f64;
+                // Less than rounding can have added to the sum, more than it can have taken off the squares.
+                let mean = (trace * (1.0 - 1e-9)).max(0.0) / k;
+                let variance = (squares * (1.0 + 1e-9) / k - mean * mean).max(0.0);
+                mean + (variance * (k - 1.0)).sqrt() + 1e-6 * self.scale
+            }
         }
     }
 
@@ -121,6 +168,20 @@ impl Scatter {
         }
         *gram = next;
         if n > self.many() { self.rebuild_many() } else { self.factorise() }
+    }
+
+    /// How wide S is will not be asked before it is finished.
+    pub fn draft(&mut self) {
+        if let Form::Many { squares, .. } = &mut self.form {
+            *squares = f64::INFINITY;
+        }
+    }
+
+    /// A draft is to stay.
+    pub fn finish(&mut self) {
+        if matches!(self.form, Form::Many { squares, .. } if squares.is_infinite()) {
+            self.rebuild_many();
+        }
     }
 
     pub fn is_few(&self) -> bool {
@@ -175,32 +236,48 @@ impl Scatter {
 
     /// `(y - ybar)^T (P I + S)^-1 (y - ybar)`, the faces' weighted sum given.
     pub fn quadratic(&self, y: &[f64], square: f64, sum: &[f64]) -> f64 {
-        match &self.form {
-            Form::Few { means, mean, factor, .. } => {
-                let mut v = Vec::new();
-                products(&self.rows, y, &mut v);
-                let n = v.len();
-                let total: f64 = self.weights.iter().sum();
-                let with_mean = v.iter().zip(&self.weights).map(|(v, w)| v * w).sum::<f64>() / total;
-                let distance = square - 2.0 * with_mean + mean;
-                if n == 1 {
-                    return distance.max(0.0) / self.scale;
-                }
-                let own = means.iter().zip(&self.weights);
-                v.iter_mut().zip(own).for_each(|(v, (own, w))| *v = w.sqrt() * (*v - with_mean - own + mean));
-                // Solve factor u = v; then e^T (P I + S)^-1 e = (|e|^2 - |u|^2) / P.
-                for r in 0..n {
-                    let (solved, rest) = v.split_at_mut(r);
-                    let row = &factor[r * n..r * n + r];
-                    let known: f64 = row.iter().zip(&*solved).map(|(l, u)| l * u).sum();
-                    rest[0] = (rest[0] - known) / factor[r * n + r];
-                }
-                (distance - dot(&v, &v)).max(0.0) / self.scale
+        self.quadratic_unless(y, square, sum, |_| false).unwrap_or_else(|least| least)
+    }
+
+    /// The same, or a number that it is not below and that `is_enough`. Of many faces the first axes alone give
+    /// such numbers, half of them for a quarter of the work.
+    pub fn quadratic_unless(
+        &self,
+        y: &[f64],
+        square: f64,
+        sum: &[f64],
+        is_enough: impl Fn(f64) -> bool,
+    ) -> Result<f64, f64> {
+        let total: f64 = self.weights.iter().sum();
+        let Form::Many { root, .. } = &self.form else { return Ok(self.quadratic_of_few(y, square, total)) };
+        let (e, d) = (residual(y, sum, total), self.n_axes);
+        let (mut form, mut from) = (0.0, 0);
+        for to in [d / 8, d / 4, 3 * d / 8, d / 2, 3 * d / 4] {
+            form += triangle::part_of_form(root, &e, from..to);
+            if is_enough(form) {
+                return Err(form);
             }
-            Form::Many { root, .. } => {
-                triangle::quadratic_form(root, &residual(y, sum, self.weights.iter().sum()))
-            }
+            from = to;
         }
+        Ok(form + triangle::part_of_form(root, &e, from..d))
+    }
+
+    fn quadratic_of_few(&self, y: &[f64], square: f64, total: f64) -> f64 {
+        let Form::Few { means, mean, factor, .. } = &self.form else {
+            unreachable!("only few faces have a Gram matrix")
+        };
+        let mut v = Vec::new();
+        products(&self.rows, y, &mut v);
+        let with_mean = v.iter().zip(&self.weights).map(|(v, w)| v * w).sum::<f64>() / total;
+        let distance = square - 2.0 * with_mean + mean;
+        if v.len() == 1 {
+            return distance.max(0.0) / self.scale;
+        }
+        let own = means.iter().zip(&self.weights);
+        v.iter_mut().zip(own).for_each(|(v, (own, w))| *v = w.sqrt() * (*v - with_mean - own + mean));
+        // With factor u = v, e^T (P I + S)^-1 e = (|e|^2 - |u|^2) / P.
+        triangle::solve(factor, v.len(), &mut v);
+        (distance - dot(&v, &v)).max(0.0) / self.scale
     }
 
     /// Centres the Gram matrix and factorises `P I + sqrt(lambda_r lambda_c) centred`.
@@ -220,17 +297,18 @@ impl Scatter {
         let mut squares = 0.0;
         let mut rows = vec![0.0; n];
         for r in 0..n {
+            let (above, row) = factor.split_at_mut(r * n);
             for c in 0..=r {
                 let centred =
                     (weights[r] * weights[c]).sqrt() * (gram[r * n + c] - means[r] - means[c] + *mean);
                 squares += if r == c { 1.0 } else { 2.0 } * centred * centred;
                 rows[r] += centred.abs();
                 rows[c] += if r == c { 0.0 } else { centred.abs() };
-                let known = dot(&factor[r * n..r * n + c], &factor[c * n..c * n + c]);
-                let left = centred + if r == c { self.scale } else { 0.0 } - known;
-                factor[r * n + c] = if r == c { left.sqrt() } else { left / factor[c * n + c] };
+                row[c] = centred;
             }
-            ln_det += 2.0 * factor[r * n + r].ln();
+            triangle::solve(above, n, &mut row[..r]);
+            row[r] = (row[r] + self.scale - dot(&row[..r], &row[..r])).sqrt();
+            ln_det += 2.0 * row[r].ln();
         }
         // S has the eigenvalues of the centred Gram matrix, the largest of which is at most its Frobenius
         // norm, and at most the largest sum of a row's absolute values.
@@ -282,10 +360,12 @@ impl Scatter {
         let Form::Many { root, squares, n_updates } = &mut self.form else {
             unreachable!("only many faces have a triangle")
         };
-        let square = dot(&e, &e);
-        // |S + c e e^T|^2 = |S|^2 + 2 c e^T S e + c^2 |e|^4, and e^T S e = e^T (P I + S) e - P |e|^2.
-        let form = triangle::form_of_inverse(root, &e) - self.scale * square;
-        *squares += 2.0 * c * form + (c * square).powi(2);
+        if squares.is_finite() {
+            let square = dot(&e, &e);
+            // |S + c e e^T|^2 = |S|^2 + 2 c e^T S e + c^2 |e|^4, and e^T S e = e^T (P I + S) e - P |e|^2.
+            let form = triangle::form_of_inverse(root, &e) - self.scale * square;
+            *squares += 2.0 * c * form + (c * square).powi(2);
+        }
         self.ln_det += triangle::update(root, &e, c);
         *n_updates += 1;
     }
@@ -356,11 +436,63 @@ mod tests {
             let (a, b) = (few.quadratic(&probe, square, &sum), many.quadratic(&probe, square, &sum));
             let total: f64 = scatter.weights.iter().sum();
             let distance: f64 = probe.iter().zip(&sum).map(|(y, s)| (y - s / total).powi(2)).sum();
-            for widest in [few.widest(), many.widest()] {
+            let trace: f64 = scatter
+                .rows
+                .iter()
+                .zip(&scatter.weights)
+                .map(|(row, w)| {
+                    let e = residual(&in_full(row), &sum, total);
+                    w * dot(&e, &e)
+                })
+                .sum();
+            for widest in [few.widest(trace), many.widest(trace)] {
                 assert!(a > (1.0 - 1e-9) * distance / (9.0 + widest), "{a} {distance} {widest}");
+            }
+            // Stopped on the way, it has come to less.
+            for enough in [0.0, 0.3 * a, 0.7 * a] {
+                let part = many.quadratic_unless(&probe, square, &sum, |q| q > enough);
+                assert!(part.is_ok_and(|q| q == b) || part.is_err_and(|q| q > enough && q <= b), "{part:?}");
             }
             assert!((a - b).abs() < 1e-9 * (1.0 + a), "{a} {b}");
             assert!((few.ln_det() - many.ln_det()).abs() < 1e-9, "{} {}", few.ln_det(), many.ln_det());
+        }
+    }
+
+    /// Two groups of as many faces as there are forms for, and more than there are axes.
+    #[test]
+    fn two_groups_weigh_together_what_one_of_all_their_faces_does() {
+        let (d, mut rng) = (40, driver(3));
+        let mut group = |n: usize| {
+            let (mut scatter, mut sum) = (Scatter::new(d, 60.0), vec![0.0; d]);
+            for _ in 0..n {
+                let ((row, y), lambda) = (face(&mut rng, d), weight(&mut rng));
+                scatter.draft();
+                scatter.observe(&row, &y, lambda, &sum);
+                sum.iter_mut().zip(&y).for_each(|(sum, y)| *sum += lambda * y);
+            }
+            assert_eq!(scatter.is_few(), n <= 10);
+            (scatter, sum)
+        };
+        let sizes = [1, 2, 10, 11, 30, 90];
+        let groups = sizes.map(&mut group);
+        for (one, sum) in &groups {
+            for (other, other_sum) in &groups {
+                let (mut all, mut all_sum) = (one.clone(), sum.clone());
+                for (row, &lambda) in other.rows.iter().zip(&other.weights) {
+                    let y = in_full(row);
+                    all.observe(row, &y, lambda, &all_sum);
+                    all_sum.iter_mut().zip(&y).for_each(|(sum, y)| *sum += lambda * y);
+                }
+                let (found, wanted) = (one.ln_det_with(sum, other, other_sum), all.ln_det());
+                assert!((found - wanted).abs() < 1e-9 * (1.0 + wanted), "{found} {wanted}");
+            }
+        }
+        // A draft does not say how wide it is before it is finished.
+        for (scatter, _) in groups {
+            let mut finished = scatter.clone();
+            finished.finish();
+            assert_eq!(scatter.widest(1e4).is_finite(), scatter.n_faces() <= 11);
+            assert!(finished.widest(1e4).is_finite() && (finished.ln_det() - scatter.ln_det()).abs() < 1e-9);
         }
     }
 
@@ -400,7 +532,7 @@ mod tests {
                 assert!((a - b).abs() < 1e-8 * (1.0 + b), "{a} {b}");
                 assert!((scatter.ln_det() - fresh.ln_det()).abs() < 1e-8, "{step}");
                 if scatter.is_few() == fresh.is_few() {
-                    let (a, b) = (scatter.widest(), fresh.widest());
+                    let (a, b) = (scatter.widest(0.0), fresh.widest(0.0));
                     assert!((a - b).abs() < 1e-6 * (1.0 + b), "{step}: {a} {b}");
                 }
             }
