@@ -16,6 +16,7 @@ use faer::{Accum, MatMut, MatRef, Par};
 use super::{pieces, told};
 use crate::data::Dataset;
 use crate::ids::{FaceId, FrameId, IdentityId, LabelId};
+use crate::math::vectors::dot;
 use crate::model::face::Centred;
 use crate::state::State;
 use crate::target::Target;
@@ -29,6 +30,13 @@ const SMALLER: u32 = 4;
 const FARTHEST: f64 = 1.6;
 /// Everybody else is at least so many times as far from both, in squares.
 const CONTRAST: f64 = 2.2;
+/// Where one of the person's other photos lies so far along the line to the look, and so many times as far as the
+/// farthest of as many normal numbers, both are told by less: it may be farther, and others nearer. Of two people
+/// no photo did under four networks and in six cities.
+const REACH: f64 = 0.3;
+const BEYOND: f64 = 1.3;
+const FARTHEST_REACHED: f64 = 2.0;
+const CONTRAST_REACHED: f64 = 1.8;
 /// A look of which more than one face in so many was said to be somebody else is not that person's.
 const MOST_APART: usize = 4;
 /// Of each identity so many of those nearest to it are looked at.
@@ -82,10 +90,9 @@ pub(super) fn find(state: &State, slots: &[IdentityId], target: &Target) -> Look
 /// Second looks and pieces, of which nobody had to say so.
 fn unsaid(crowd: &Crowd, faces_of: &[Vec<FaceId>], seats: &Seats<'_>) -> Vec<Look> {
     let nearest = crowd.nearest();
-    let mut looks = if nearest.len() < CROWD { Vec::new() } else { crowd.looks(&nearest) };
     let (state, target) = (seats.state, seats.target);
     // Those that count: an odd face, or a copy, says nothing of where a person's photos end.
-    let photos = |place: usize| {
+    let photos = |place: usize| -> Vec<Vec<f64>> {
         let mut x = Centred::default();
         let photo = |&face: &FaceId| {
             state.look(face, target, &mut x);
@@ -93,6 +100,7 @@ fn unsaid(crowd: &Crowd, faces_of: &[Vec<FaceId>], seats: &Seats<'_>) -> Vec<Loo
         };
         faces_of[crowd.numbers[place]].iter().filter_map(photo).collect()
     };
+    let mut looks = if nearest.len() < CROWD { Vec::new() } else { crowd.looks(&nearest, &photos) };
     let may_be_one = |one: &[usize], other: &[usize]| {
         let faces = |places: &[usize]| -> Vec<FaceId> {
             places.iter().flat_map(|&place| faces_of[crowd.numbers[place]].iter().copied()).collect()
@@ -188,34 +196,51 @@ impl Crowd {
         self.means[place * self.n_axes..][..self.n_axes].iter().map(|&m| f64::from(m)).collect()
     }
 
-    /// Pairs of a look and its person, as far as faces say, by number.
-    fn looks(&self, nearest: &[Vec<(usize, f64)>]) -> Vec<Look> {
-        let of = |place: usize| {
+    /// Pairs of a look and its person, as far as faces say, by number; `photos` are those of a place.
+    fn looks(&self, nearest: &[Vec<(usize, f64)>], photos: impl Fn(usize) -> Vec<Vec<f64>>) -> Vec<Look> {
+        let of = |place: usize, farthest: f64| {
             let may_be = |&&(other, far): &&(usize, f64)| {
-                far < FARTHEST && self.sizes[other] >= SMALLER * self.sizes[place]
+                far < farthest && self.sizes[other] >= SMALLER * self.sizes[place]
             };
             nearest[place].iter().find(may_be).copied()
         };
-        let nearer: Vec<Option<(usize, f64)>> = (0..self.sizes.len()).map(of).collect();
+        let nearer: Vec<Option<(usize, f64)>> =
+            (0..self.sizes.len()).map(|place| of(place, FARTHEST)).collect();
         // The nearest that is neither of the two, nor as it seems another look of the same person.
-        let is_apart = |place: usize, [look, person]: [usize; 2], far: f64| {
+        let contrast = |place: usize, [look, person]: [usize; 2], far: f64| {
             let is_other = |&&(other, _): &&(usize, f64)| {
                 let of_person = nearer[other].is_some_and(|(of, _)| of == person);
                 other != look && other != person && !of_person
             };
-            let other = nearest[place].iter().find(is_other);
-            other.is_some_and(|&(_, other)| other >= CONTRAST * far.max(0.25))
+            nearest[place].iter().find(is_other).map_or(0.0, |&(_, other)| other / far.max(0.25))
         };
         let mut looks = Vec::new();
-        for (look, found) in nearer.iter().enumerate() {
-            let Some((person, far)) = *found else { continue };
+        for look in 0..self.sizes.len() {
+            let Some((person, far)) = of(look, FARTHEST_REACHED) else { continue };
             let pair = [look, person];
-            if nearer[person].is_none() && pair.iter().all(|&place| is_apart(place, pair, far)) {
+            let contrast = contrast(look, pair, far).min(contrast(person, pair, far));
+            let is_near = far < FARTHEST && contrast >= CONTRAST;
+            if nearer[person].is_none()
+                && contrast >= CONTRAST_REACHED
+                && (is_near || self.is_reached(pair, photos(person)))
+            {
                 let [look, person] = pair.map(|place| self.numbers[place]);
                 looks.push(Look { look, person, is_told: false });
             }
         }
         looks
+    }
+
+    /// Whether one of a person's photos lies well on the way to a look.
+    fn is_reached(&self, [look, person]: [usize; 2], photos: Vec<Vec<f64>>) -> bool {
+        let (from, to) = (self.mean(person), self.mean(look));
+        let line: Vec<f64> = to.iter().zip(&from).map(|(to, from)| to - from).collect();
+        let length = dot(&line, &line);
+        let along = |photo: &Vec<f64>| -> f64 {
+            photo.iter().zip(&from).zip(&line).map(|((y, from), x)| (y - from) * x).sum::<f64>() / length
+        };
+        let reach = photos.iter().map(along).fold(0.0, f64::max);
+        reach >= REACH && reach * length.sqrt() >= BEYOND * (2.0 * (photos.len() as f64).ln()).sqrt()
     }
 
     /// Of each the nearest others, with how far they are: squared, per axis, and less what so few photos add.
@@ -371,6 +396,13 @@ mod tests {
         assert!(crowd(250, 1.0).found());
         assert!(!crowd(250, 3.0).found(), "farther than photos are from their person");
         assert!(!crowd(150, 1.0).found(), "too few people to know");
+        // Farther, but another photo of the person is on the way.
+        let reached = |far: f64, share: f64| {
+            let mut reached = crowd(250, far);
+            reached.push(0, &[(share * far.sqrt()) as f32; D]);
+            reached.found()
+        };
+        assert!(reached(1.6, 1.3) && !reached(1.6, 0.2) && !reached(2.4, 1.3));
         // Somebody with half as many photos is as near: then near says nothing.
         let mut near = crowd(250, 1.0);
         let mut rng = driver(8);
