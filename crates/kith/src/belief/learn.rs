@@ -22,7 +22,7 @@ const FEWEST: u64 = 24;
 /// minutes' work.
 const MOST: u64 = 500;
 const WORK: f64 = 8e11;
-/// Chains that disagree by less than this then are given half as many more.
+/// Chains that disagree by less than this then are given half as many more, and once again.
 const NEARLY: f64 = 1.15;
 /// Where they agree on people and the concentrations are worth fewer independent draws than this, they go on
 /// for a share of the sweeps so far, or for what takes a moment: so many multiplications per chain.
@@ -303,7 +303,7 @@ impl End {
             return learnt.is_agreed() || learnt.sweeps >= end;
         }
         let is_near = learnt.r_hat.is_some_and(|r_hat| r_hat < NEARLY);
-        if learnt.sweeps == self.most && self.most == self.allowed && is_near {
+        if learnt.sweeps == self.most && self.most < 2 * self.allowed && is_near {
             self.most += self.most / 2;
         }
         false
@@ -391,9 +391,12 @@ mod tests {
         let mut end = End::of(500, 300);
         assert!(!end.is_reached(&after(24, 1.01, 60.0)) && end.next(32) == 32);
         assert!(!end.is_reached(&after(320, 1.01, 60.0)) && end.next(328) == 324);
-        // Never more than was allowed, or half as much again where they nearly agree.
+        // Never more than was allowed, or half as much again where they nearly agree, and once more.
         let mut end = End::of(40, 300);
         assert!(!end.is_reached(&after(40, 1.1, 60.0)) && end.most == 60 && end.next(64) == 60);
-        assert!(!end.is_reached(&after(60, 1.1, 60.0)) && end.most == 60);
+        assert!(!end.is_reached(&after(60, 1.1, 60.0)) && end.most == 90);
+        assert!(!end.is_reached(&after(90, 1.1, 60.0)) && end.most == 90);
+        let mut end = End::of(40, 300);
+        assert!(!end.is_reached(&after(40, 1.2, 60.0)) && end.most == 40);
     }
 }

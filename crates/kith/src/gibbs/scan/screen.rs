@@ -158,10 +158,12 @@ impl Screen {
         let n_columns = self.n_columns.next_multiple_of(LANES);
         if self.sums.len() < n_columns * self.n_axes {
             self.sums.resize(n_columns * self.n_axes, 0.0);
-            if !self.tiles.is_empty() {
-                self.tiles.resize(n_columns.next_multiple_of(TILE) * self.n_axes, 0.0);
-            }
             self.constants.resize(n_columns / LANES * self.n_fields() * LANES, f32::NEG_INFINITY);
+        }
+        // There may have been more identities before, and room for their sums: tiles are of those that are here.
+        let n_laid = n_columns.next_multiple_of(TILE) * self.n_axes;
+        if !self.tiles.is_empty() && self.tiles.len() < n_laid {
+            self.tiles.resize(n_laid, 0.0);
         }
         if n_columns > self.stride {
             self.widen(n_columns);

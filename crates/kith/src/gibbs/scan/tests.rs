@@ -1,7 +1,7 @@
 //! Whole scans, watched: every upper bound is above the weight, every weight is the plain one, and few are
 //! worked out.
 
-use super::{Lifted, Observer, Scan};
+use super::{Lifted, Observer, Scan, Screen};
 use crate::cases;
 use crate::data::{Dataset, Embeddings};
 use crate::gibbs::{assignments, colours, weights};
@@ -59,6 +59,36 @@ fn audited<'a>(state: &mut State, target: &'a Target, rng: &mut Rng) -> Audit<'a
     let mut audit = Audit { target, upper_bounds: Vec::new(), moved: 0, weighed: 0, all: 0 };
     Scan::new(target).pass_with(&faces, state, target, rng, &mut audit);
     audit
+}
+
+/// Identities that come while faces are looked at, where more had been there before than when the scan began.
+#[test]
+fn there_is_room_for_as_many_identities_as_come() {
+    let model = FaceModel::isotropic(Isotropic { mean: vec![0.0; 2], kappa: 0.1, shape: 3.0, rate: 2.0 });
+    let face = |at: f32| {
+        let mut x = Centred::default();
+        model.centre(&[at, -at], &mut x);
+        x
+    };
+    let group = |at: usize| {
+        let mut group = model.group();
+        model.observe(&mut group, &face(at as f32));
+        group
+    };
+    let groups: Vec<_> = (0..300).map(group).collect();
+    let x = face(5.5);
+    let mut screen = Screen::new(&model);
+    screen.set_columns(groups.iter(), &model);
+    screen.set_columns(groups[..250].iter(), &model);
+    for n in [251, 256, 257, 290] {
+        screen.look(std::slice::from_ref(&x));
+        let before = screen.upper_bounds(0).len();
+        groups[before..n].iter().for_each(|group| screen.open(group, &model, &[0]));
+        assert_eq!(screen.upper_bounds(0).len(), n);
+        for (bound, group) in screen.upper_bounds(0).iter().zip(&groups) {
+            assert!(f64::from(*bound) >= model.ln_predictive(group, &x));
+        }
+    }
 }
 
 #[test]
