@@ -100,7 +100,7 @@ fn unsaid(crowd: &Crowd, faces_of: &[Vec<FaceId>], seats: &Seats<'_>) -> Vec<Loo
         };
         faces_of[crowd.numbers[place]].iter().filter_map(photo).collect()
     };
-    let mut looks = if nearest.len() < CROWD { Vec::new() } else { crowd.looks(&nearest, &photos) };
+    let mut looks = if nearest.len() < CROWD { Vec::new() } else { crowd.looks(&nearest, photos) };
     let may_be_one = |one: &[usize], other: &[usize]| {
         let faces = |places: &[usize]| -> Vec<FaceId> {
             places.iter().flat_map(|&place| faces_of[crowd.numbers[place]].iter().copied()).collect()
