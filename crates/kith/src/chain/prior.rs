@@ -125,7 +125,7 @@ pub fn learn_isotropic_prior(
     let target = Target::new(model, some)?;
     let mut state = Start::Sequential.state(&target, &mut rng);
     for sweep in 1..=SWEEPS {
-        Sweep::thorough().run(&mut state, &target, &mut rng);
+        Sweep::default().run(&mut state, &target, &mut rng);
         after_sweep(sweep as f64 / SWEEPS as f64);
     }
     Ok(if Worth::of(&state, &target).is_anybody_seen_twice() {

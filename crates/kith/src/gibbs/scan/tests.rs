@@ -6,7 +6,7 @@ use crate::cases;
 use crate::data::{Dataset, Embeddings};
 use crate::gibbs::{assignments, colours, weights};
 use crate::ids::{FaceId, FrameId};
-use crate::model::face::Centred;
+use crate::model::face::{Centred, Weight};
 use crate::model::{FaceModel, Full, FullPrior, Isotropic, LocalConcentration, Model, Strength};
 use crate::random::{Rng, driver};
 use crate::simulate::prior;
@@ -158,6 +158,25 @@ fn few_seats_of_a_crowd_are_weighed() {
             state.check(&target).unwrap();
         }
         assert!(5 * weighed < all, "{weighed} weighed of {all}");
+        // A weight that is not worked out to the end is below the floor, and what is said instead above it.
+        let mut n_bounds = 0;
+        for face in target.data().faces() {
+            state.look(face, &target, &mut x);
+            let own = state.seating.identity_of(face);
+            for &identity in state.seating.identities().iter().filter(|&&identity| Some(identity) != own) {
+                let exactly = state.ln_face(identity, &x, &target);
+                for above in [-3.0, 0.5, 10.0, 60.0] {
+                    match state.ln_face_above(identity, &x, &target, exactly + above) {
+                        Weight::Exactly(ln) => assert!((ln - exactly).abs() < 1e-9, "{ln} {exactly}"),
+                        Weight::AtMost(ln) => {
+                            assert!(ln >= exactly && ln < exactly + above, "{ln} {exactly}");
+                            n_bounds += 1;
+                        }
+                    }
+                }
+            }
+        }
+        assert_eq!(n_bounds > 100, target.model().face.has_covariances(), "{n_bounds}");
     }
 }
 

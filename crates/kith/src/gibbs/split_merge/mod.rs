@@ -46,8 +46,9 @@ const NEAR: f64 = 0.5;
 
 /// About so many faces are dealt for every pair: a pair is followed up with probability `DEALT / |S|`, at
 /// most one, see [`effort`]. A deal takes D^2 per face, and a scan a product of D numbers per identity and
-/// D^2 for a few.
+/// D^2 for a few; where identities have one variance both take D, and more is dealt.
 const DEALT: f64 = 3.0;
+const DEALT_ROUND: f64 = 6.0;
 
 /// The same for the few faces that are looked at again when something was said.
 const DEALT_AMONG: f64 = 64.0;
@@ -74,7 +75,12 @@ pub(super) fn step_unless(
     rng: &mut Rng,
 ) -> [Moves; 2] {
     let faces: Vec<FaceId> = target.data().faces().collect();
-    step_dealing(DEALT, &faces, state, target, rng, stop)
+    step_dealing(dealt(target), &faces, state, target, rng, stop)
+}
+
+/// [`DEALT`] of a face model.
+fn dealt(target: &Target) -> f64 {
+    if target.model().face.has_covariances() { DEALT } else { DEALT_ROUND }
 }
 
 /// As [`step`] for a colour's faces, one of `n` rounds: pairs of two colours stay apart, and whether a pair
@@ -86,7 +92,7 @@ pub(crate) fn round(
     target: &Target,
     rng: &mut Rng,
 ) -> [Moves; 2] {
-    step_dealing(DEALT / n as f64, faces, state, target, rng, &AtomicBool::new(false))
+    step_dealing(dealt(target) / n as f64, faces, state, target, rng, &AtomicBool::new(false))
 }
 
 /// As [`step`], about `dealt` faces dealt for every pair.
