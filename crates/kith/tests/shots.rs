@@ -27,7 +27,11 @@ impl Crowd {
     /// So many people of so many photos; of each photo as many frames as `frames` says, which differ by so
     /// much of what photos of a person differ by, in variance.
     fn new(people: usize, photos: usize, share: f64, frames: impl Fn(usize) -> usize) -> Self {
-        let mut rng = random::driver(31);
+        Self::seeded(31, people, photos, share, frames)
+    }
+
+    fn seeded(seed: u64, people: usize, photos: usize, share: f64, frames: impl Fn(usize) -> usize) -> Self {
+        let mut rng = random::driver(seed);
         let mut shown = Vec::new();
         for person in 0..people {
             let mean: Vec<f64> = (0..DIMENSION).map(|_| 2.0_f64.sqrt() * rng.normal()).collect();
@@ -79,26 +83,29 @@ fn found(belief: &Belief) -> Vec<u32> {
 #[test]
 fn bursts_of_any_width_copies_and_some_bursts_among_photos_leave_people_whole() {
     let half = |photo: usize| if photo.is_multiple_of(4) { 4 } else { 1 };
+    // Of wide bursts two of a person may look like one: of 160, 155 speak on average, with a standard deviation
+    // of 2.6 from crowd to crowd. The mean of three is three deviations from one in twenty.
+    let wide = [31, 32, 33].map(|seed| Crowd::seeded(seed, 40, 4, 0.3, |_| 4));
     let crowds = [
-        ("copies", Crowd::new(40, 4, 0.0, |_| 2)),
-        ("bursts", Crowd::new(40, 4, 0.02, |photo| 1 + photo % 5)),
-        ("wide bursts", Crowd::new(40, 4, 0.3, |_| 4)),
-        ("some bursts", Crowd::new(40, 4, 0.05, half)),
+        ("copies", vec![Crowd::new(40, 4, 0.0, |_| 2)]),
+        ("bursts", vec![Crowd::new(40, 4, 0.02, |photo| 1 + photo % 5)]),
+        ("wide bursts", wide.into()),
+        ("some bursts", vec![Crowd::new(40, 4, 0.05, half)]),
     ];
-    for (what, crowd) in crowds {
-        let belief = crowd.learnt();
-        let ari = adjusted_rand_index(&found(&belief), &crowd.truth);
-        assert!(ari > 0.98, "{what}: {ari}");
-        // One of each photo speaks, and its copies are where it is.
-        let n_photos = crowd.photos.iter().collect::<BTreeSet<_>>().len();
-        for draw in belief.draws() {
-            let n_speaking = (0..crowd.truth.len()).filter(|&face| !draw.is_copy(face)).count();
-            // Of wide bursts two of a person may look like one: 150 to 159 speak in ten such crowds, 155 on
-            // average with a standard deviation of 2.6. One in ten is four deviations off.
-            let some = n_photos / if what == "wide bursts" { 10 } else { 20 };
-            assert!(n_speaking.abs_diff(n_photos) <= some, "{what}: {n_speaking} of {n_photos}");
+    for (what, crowds) in crowds {
+        let (mut n_speaking, mut n_photos) = (0, 0);
+        for crowd in crowds {
+            let belief = crowd.learnt();
+            let ari = adjusted_rand_index(&found(&belief), &crowd.truth);
+            assert!(ari > 0.98, "{what}: {ari}");
+            // One of each photo speaks, the same in all draws, and its copies are where it is.
+            for draw in belief.draws() {
+                n_speaking += (0..crowd.truth.len()).filter(|&face| !draw.is_copy(face)).count();
+                n_photos += crowd.photos.iter().collect::<BTreeSet<_>>().len();
+            }
+            belief.chains().iter().for_each(|chain| chain.state().check(belief.target()).unwrap());
         }
-        belief.chains().iter().for_each(|chain| chain.state().check(belief.target()).unwrap());
+        assert!(n_speaking.abs_diff(n_photos) <= n_photos / 20, "{what}: {n_speaking} of {n_photos}");
     }
 }
 

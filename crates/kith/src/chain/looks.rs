@@ -32,7 +32,7 @@ const FARTHEST: f64 = 1.6;
 const CONTRAST: f64 = 2.2;
 /// Where one of the person's other photos lies so far along the line to the look, and so many times as far as the
 /// farthest of as many normal numbers, both are told by less: it may be farther, and others nearer. Of two people
-/// no photo did under four networks and in six cities.
+/// whom others were as far from, no photo was farther than 0.14 on the way (docs/NOTEBOOK.md, "On the way").
 const REACH: f64 = 0.3;
 const BEYOND: f64 = 1.3;
 const FARTHEST_REACHED: f64 = 2.0;
